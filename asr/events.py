@@ -1,0 +1,80 @@
+"""What listening says: four events. They are values; they know nothing of sockets or sessions.
+
+Times (`*_s`) are seconds of sound since the microphone was opened, so that they mean the same in a test and on a bad
+network. The one rule: every event carries its turn and its generation, and whoever holds a newer generation of that
+turn drops it.
+
+A turn begins with the person's first sound. Speech that comes back before the answer was heard continues the same turn
+under the next generation. Within one generation the order is: SpeechStarted, (Words partial)*, SpeechPaused,
+Words final, SpeechEnded. The final words come as soon as they are known, which may be long before SpeechEnded: that is
+the speculation. If speech comes back first, a SpeechStarted of the next generation voids them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["complete", "unsure", "incomplete"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One recognised word with where it was said, in seconds from the start of its utterance."""
+
+    text: str
+    start_s: float
+    end_s: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """Somebody began to speak at `at_s` (the first speech sample, not when it was noticed)."""
+
+    turn: int
+    generation: int
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPaused:
+    """No speech since `at_s` (the last speech sample); this may or may not be the end."""
+
+    turn: int
+    generation: int
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words heard. `final` ones cover everything uncommitted up to `speech_end_s`; `text` is "" where nobody spoke.
+
+    `verdict` is what the judge makes of them (partials carry "unsure"), `decided_by` which witness decided, and
+    `recognise_ms` what the recogniser took.
+    """
+
+    kind: Literal["partial", "final"]
+    turn: int
+    generation: int
+    text: str
+    language: str
+    speech_end_s: float
+    words: tuple[Word, ...] = ()
+    verdict: Verdict = "unsure"
+    decided_by: str = ""
+    recognise_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechEnded:
+    """The turn is committed: the words of this generation stand. `waited_ms` is the silence that was waited for."""
+
+    turn: int
+    generation: int
+    at_s: float
+    verdict: Verdict
+    waited_ms: float
+
+
+ListenEvent = SpeechStarted | SpeechPaused | Words | SpeechEnded

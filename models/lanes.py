@@ -1,0 +1,177 @@
+"""Lanes: the threads on which inference runs, off the event loop.
+
+One lane per model; lanes know of one another, because on two cores engines that queue beat engines that fight. A job
+carries a deadline (when its sound must be ready, or when the person stopped speaking) and the earliest goes first, over
+all lanes. It is not a general task queue: jobs are short, made of plain CPU work, and lost when the process ends.
+
+The one rule: a job that has not started can be cancelled and then never runs; one that has started runs to its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class LanesClosed(RuntimeError):
+    """Work was handed to lanes that are closed (the server is stopping)."""
+
+
+@dataclass(order=True, slots=True)
+class _Job:
+    deadline_s: float
+    order: int
+    lane: Lane = field(compare=False)
+    work: Callable[[], Any] = field(compare=False)
+    future: asyncio.Future[Any] = field(compare=False)
+    loop: asyncio.AbstractEventLoop = field(compare=False)
+
+
+class Lanes:
+    """All lanes of one process.
+
+    `at_once` jobs run at the same time (1 or more; the default suits two cores, where each engine uses both).
+    `clock` gives seconds and only orders jobs whose deadline is left out.
+    """
+
+    def __init__(self, *, at_once: int = 1, clock: Callable[[], float] = time.monotonic) -> None:
+        if at_once < 1:
+            raise ValueError(f"at_once is {at_once}; at least one job must be able to run")
+        self._clock = clock
+        self._orders = itertools.count()
+        self._waiting: list[_Job] = []
+        self._busy: set[Lane] = set()
+        self._closed = False
+        self._changed = threading.Condition()
+        self._threads = [threading.Thread(target=self._serve, name=f"lane-{n}", daemon=True) for n in range(at_once)]
+        for thread in self._threads:
+            thread.start()
+
+    def lane(self, name: str) -> Lane:
+        """A lane for one model: its jobs never run two at a time."""
+        return Lane(self, name)
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that have not started."""
+        with self._changed:
+            return len(self._waiting)
+
+    def close(self) -> None:
+        """Cancel what waits, finish what runs, and end the threads. Safe to call twice."""
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            left, self._waiting = self._waiting, []
+            self._changed.notify_all()
+        for job in left:
+            _settle(job, lambda job=job: job.future.cancel())  # type: ignore[misc]
+        for thread in self._threads:
+            thread.join(timeout=10)
+
+    def _submit(self, lane: Lane, work: Callable[[], T], deadline_s: float | None) -> asyncio.Future[T]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        due = self._clock() if deadline_s is None else deadline_s
+        job = _Job(due, next(self._orders), lane, work, future, loop)
+        with self._changed:
+            if self._closed:
+                raise LanesClosed(f"lane {lane.name} is closed: the server is stopping")
+            heapq.heappush(self._waiting, job)
+            self._changed.notify()
+        future.add_done_callback(lambda done: self._forget(job) if done.cancelled() else None)
+        return future
+
+    def _forget(self, job: _Job) -> None:
+        with self._changed:
+            if job in self._waiting:
+                self._waiting = [other for other in self._waiting if other is not job]
+                heapq.heapify(self._waiting)
+
+    def _take(self) -> _Job | None:
+        """The earliest job whose lane is idle; waits for one; None once closed."""
+        with self._changed:
+            while not self._closed:
+                for job in sorted(self._waiting):
+                    if job.lane not in self._busy:
+                        self._waiting.remove(job)
+                        heapq.heapify(self._waiting)
+                        self._busy.add(job.lane)
+                        return job
+                self._changed.wait()
+        return None
+
+    def _serve(self) -> None:
+        while (job := self._take()) is not None:
+            try:
+                if job.future.cancelled():
+                    continue
+                result = job.work()
+            except BaseException as fault:
+                _settle(job, lambda job=job, fault=fault: job.future.set_exception(fault))  # type: ignore[misc]
+            else:
+                _settle(job, lambda job=job, result=result: job.future.set_result(result))  # type: ignore[misc]
+            finally:
+                with self._changed:
+                    self._busy.discard(job.lane)
+                    self._changed.notify_all()
+
+
+class Lane:
+    """One model's place in the queue. Made by `Lanes.lane`."""
+
+    def __init__(self, lanes: Lanes, name: str) -> None:
+        self._lanes = lanes
+        self.name = name
+
+    async def run(self, work: Callable[[], T], *, deadline_s: float | None = None) -> T:
+        """Run `work` on a lane thread and give back what it gives.
+
+        `deadline_s` is on the clock of the lanes (monotonic seconds); left out, it is the moment of asking. Cancelling
+        the awaiting task before the work starts means that it never does.
+        """
+        return await self._lanes._submit(self, work, deadline_s)
+
+    async def stream(self, make: Callable[[], Iterator[T]], *, deadline_s: float | None = None) -> AsyncIterator[T]:
+        """Run an iterator a step at a time: each step is a job of its own, so that an earlier deadline goes between.
+
+        `make` is called on the lane too. Leaving the loop closes the iterator.
+        """
+        iterator: Iterator[T] | None = None
+        end = object()
+
+        def step() -> object:
+            nonlocal iterator
+            if iterator is None:
+                iterator = iter(make())
+            return next(iterator, end)
+
+        try:
+            while (item := await self.run(step, deadline_s=deadline_s)) is not end:
+                yield item  # type: ignore[misc]
+        finally:
+            close = getattr(iterator, "close", None)
+            if close is not None:
+                close()
+
+
+def _settle(job: _Job, action: Callable[[], Any]) -> None:
+    """Finish the future on its own loop, unless somebody cancelled it or the loop is gone."""
+
+    def act() -> None:
+        if not job.future.done():
+            action()
+
+    try:
+        job.loop.call_soon_threadsafe(act)
+    except RuntimeError:  # the loop closed while the job ran: nobody waits any more
+        return

@@ -1,0 +1,50 @@
+"""The engine as its callers see it: one piece of speakable text in, PCM as it is made out.
+
+It is an interface; engines live beside it, one file each. The one rule: `speak` gives the first sound as soon as it
+exists and is plain blocking work for a lane, a step at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sound import Pcm
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A voice that an engine offers: its name, and the ISO 639-1 languages it speaks."""
+
+    name: str
+    languages: tuple[str, ...]
+
+
+class Engine(Protocol):
+    """Something that speaks."""
+
+    @property
+    def name(self) -> str:
+        """For settings and traces: piper, kokoro, supertonic, endpoint."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """The rate of what `speak` gives, from the voice's own configuration."""
+
+    def voices(self) -> Sequence[Voice]:
+        """What it offers; the first is its default."""
+
+    def speak(
+        self,
+        piece: str,
+        *,
+        voice: str | None = None,
+        language: str = "en",
+        speed: float = 1.0,
+        steps: int | None = None,
+    ) -> Iterator[Pcm]:
+        """The sound of `piece`, mono, as it is made. `speed` is 0.5 to 2; `steps` is for engines that solve."""
+
+    def warm(self) -> None:
+        """A tiny synthesis, so that the first real one is not the slow one. Best effort."""
