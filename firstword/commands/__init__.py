@@ -1,0 +1,1 @@
+"""The commands, one file each; `firstword/__main__.py` lists them."""

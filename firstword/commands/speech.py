@@ -1,0 +1,59 @@
+"""`firstword say` and `firstword hear`: one mouth, one ear, no server."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Speak a text into a file.")
+@click.argument("text")
+@click.option("--out", default=None, type=click.Path(path_type=Path, dir_okay=False), help="write a WAV here")
+@click.option("--voice", default=None, help="a voice of the engine")
+@click.option("--language", default=None, help="the language of the text [FIRSTWORD_LANGUAGE]")
+@click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.5, 2.0), help="how fast")
+@click.option("--dry", is_flag=True, help="only show how the text is cut")
+@click.option("--json", "as_json", is_flag=True, help="print one object: pieces, first sample ms, whole ms")
+def say(
+    text: str, out: Path | None, voice: str | None, language: str | None, speed: float, dry: bool, as_json: bool
+) -> None:
+    """Speak TEXT (or standard input, where TEXT is -) into a file, and say how soon its first sample was there."""
+    from firstword.mouth import cut, speak
+    from firstword.settings import load_settings
+
+    words = sys.stdin.read() if text == "-" else text
+    if not words.strip():
+        raise click.UsageError("there is nothing to say: the text is empty")
+    if not dry and out is None and not as_json:
+        raise click.UsageError("where should it go? give --out FILE.wav (or --dry to see how it is cut)")
+    settings = load_settings()
+    report = cut(words) if dry else speak(settings, words, out=out, voice=voice, language=language, speed=speed)
+    if as_json:
+        click.echo(json.dumps(report, ensure_ascii=False))
+    else:
+        for piece in report["pieces"]:
+            click.echo(f"{piece['n']:3}  {piece['spoken']}")
+        if not dry:
+            click.echo(f"first sample after {report['first_sample_ms']:.0f} ms, all after {report['whole_ms']:.0f} ms")
+
+
+@click.command(short_help="Recognise a recording.")
+@click.argument("recording", type=click.Path(path_type=Path))
+@click.option("--language", default=None, help="the language spoken [FIRSTWORD_LANGUAGE]")
+@click.option("--model", default=None, help="the recogniser's weights [FIRSTWORD_LISTEN_MODEL]")
+@click.option("--live", is_flag=True, help="feed the file in real time and print partials as they come")
+@click.option("--json", "as_json", is_flag=True, help="print one object: text, words with times, utterances")
+def hear(recording: Path, language: str | None, model: str | None, live: bool, as_json: bool) -> None:
+    """Recognise what is said in RECORDING (WAV, FLAC, OGG or MP3)."""
+    from firstword.ear import listen
+    from firstword.settings import load_settings
+    from sound import read_recording
+
+    settings = load_settings(**({"listen_model": model} if model else {}))
+    pcm = read_recording(recording)
+    partial = None if as_json else (lambda text: click.echo(f"… {text}", err=True))
+    report = listen(settings, pcm, language=language or settings.language, live=live, on_partial=partial)
+    click.echo(json.dumps(report, ensure_ascii=False) if as_json else report["text"] or "(nothing was said)")

@@ -1,0 +1,90 @@
+"""Serving: the app on a socket of its own, for the command line, the benchmarks and the tests alike.
+
+It is a thin skin over uvicorn. The one rule: the socket is bound before the app is made, because voice calls the door
+of this very server and must know its port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from firstword.errors import CannotStart
+
+# The largest WebSocket message taken: 256 KiB of audio as base64 in JSON, and room for its envelope.
+_WS_MAX_BYTES = 384 * 1024
+_WS_PING_S = 20.0
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket on `host`:`port` (0 takes a free port). Raises `CannotStart` where it is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as fault:
+        listener.close()
+        raise CannotStart(
+            f"cannot serve on {host}:{port} ({fault.strerror}); is another one running? FIRSTWORD_PORT chooses a port"
+        ) from fault
+    listener.set_inheritable(False)
+    return listener
+
+
+def address(listener: socket.socket) -> str:
+    """`http://host:port` of a bound socket, as somebody on this machine reaches it."""
+    host, port = listener.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def server_for(app: ASGIApp, *, log_level: str = "warning") -> uvicorn.Server:
+    """A uvicorn server with our limits. Its access log is off: addresses hold nothing that helps, and may name people."""
+    config = uvicorn.Config(
+        app,
+        log_level=log_level,
+        access_log=False,
+        lifespan="on",
+        ws="websockets-sansio",
+        ws_max_size=_WS_MAX_BYTES,
+        ws_ping_interval=_WS_PING_S,
+        ws_ping_timeout=_WS_PING_S,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=5,
+        server_header=False,
+    )
+    return uvicorn.Server(config)
+
+
+@contextlib.asynccontextmanager
+async def serving(make: Callable[[str], ASGIApp], *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
+    """Serve the app that `make(base_url)` gives inside this event loop; yields the base URL."""
+    listener = bind(host, port)
+    base_url = address(listener)
+    server = server_for(make(base_url))
+    with _signals_left_alone(server):
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            while not server.started:
+                if task.done():
+                    await task
+                    raise CannotStart("the server stopped while it started; its log says why")
+                await asyncio.sleep(0.01)
+            yield base_url
+        finally:
+            server.should_exit = True
+            await task
+            listener.close()
+
+
+@contextlib.contextmanager
+def _signals_left_alone(server: uvicorn.Server) -> object:  # type: ignore[misc]
+    """uvicorn takes the process's signals; inside somebody else's loop they stay theirs."""
+    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
+    yield

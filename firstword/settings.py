@@ -1,0 +1,170 @@
+"""Settings: everything a deployment can say, from `FIRSTWORD_*` variables and `firstword.toml`.
+
+They are values; they open nothing. The one rule: what is not understood is refused with a suggestion, never ignored.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from firstword.errors import SettingsRefused
+
+PREFIX = "FIRSTWORD_"
+EXAMPLE_SECRET = "an-example-secret-for-one-person-on-loopback"  # noqa: S105 - refused everywhere else
+_SHORTEST_SECRET = 32
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _data_home() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+
+
+class Settings(BaseSettings):
+    """Each field is a variable `FIRSTWORD_<NAME>` and a key in `firstword.toml`; the variable wins."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", toml_file="firstword.toml", validate_default=True)
+
+    host: str = Field("127.0.0.1", description="address to serve on")
+    port: int = Field(8765, ge=0, le=65535, description="port to serve on; 0 takes a free one")
+    single_user: bool = Field(False, description="every request is the one owner; only on loopback")
+    allow_remote: bool = Field(False, description="let single-user mode serve beyond loopback")
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field((), description="Host headers to accept besides loopback")
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field((), description="Origins to accept besides our own")
+    secret: SecretStr = Field(SecretStr(EXAMPLE_SECRET), description="signs the grants; 32 characters or more")
+    older_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field((), description="still honoured, for rotation")
+
+    content: Path = Field(_ROOT / "content", description="folder of bots")
+    models: Path = Field(default_factory=lambda: _cache_home() / "firstword" / "models", description="folder of weights")
+    data: Path = Field(default_factory=lambda: _data_home() / "firstword", description="folder of the default database")
+    database_url: str = Field("", description="SQLAlchemy URL; empty is SQLite in the data folder")
+
+    listen_model: str = Field("whisper-tiny.en", description="catalog name of the recogniser")
+    language: str = Field("en", min_length=2, description="language heard and spoken unless the bot says another")
+    voice_model: str = Field("piper-en_US-joe-medium", description="catalog name of the local voice")
+    brain_model: str = Field("smollm2-135m", description="catalog name of the local language model")
+    threads: int = Field(0, ge=0, le=64, description="threads an engine uses; 0 is min(4, physical cores)")
+
+    llm_url: str = Field("", description="an OpenAI-shaped address to think with, before the local model")
+    llm_key: SecretStr = Field(SecretStr(""), description="its key")
+    llm_model: str = Field("", description="its model")
+    live: bool = Field(False, description="providers that cost money may be asked")
+    script_only: bool = Field(False, description="no model is asked; answers come from scripts")
+
+    tts_url: str = Field("", description="an OpenAI-shaped speech address, for bots with `by: endpoint`")
+    tts_key: SecretStr = Field(SecretStr(""), description="its key")
+    tts_model: str = Field("", description="its model")
+    tts_voice: str = Field("", description="its voice")
+
+    sessions: int = Field(32, ge=1, description="conversations at once")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much is logged")
+
+    @field_validator("allowed_hosts", "allowed_origins", "older_secrets", mode="before")
+    @classmethod
+    def _words(cls, value: object) -> object:
+        """A variable holds a list with commas between."""
+        return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @property
+    def database(self) -> str:
+        """The SQLAlchemy URL in force."""
+        return self.database_url or f"sqlite+aiosqlite:///{self.data / 'firstword.db'}"
+
+    @property
+    def engine_threads(self) -> int:
+        """Threads for one engine: engines queue, so each may use the cores; past four they only get in each other's way."""
+        return self.threads or min(4, os.cpu_count() or 1)
+
+
+def load_settings(**given: Any) -> Settings:
+    """Read the environment and `firstword.toml`; `given` wins over both. Raises `SettingsRefused` with every fault."""
+    faults = unknown_names(os.environ)
+    try:
+        settings = Settings(**given)
+    except ValidationError as refused:
+        faults += [_in_words(error) for error in refused.errors()]
+    except tomllib.TOMLDecodeError as fault:
+        faults.append(f"firstword.toml is not TOML: {fault}")
+    if faults:
+        raise SettingsRefused("\n".join(faults))
+    return settings
+
+
+def unknown_names(environment: Mapping[str, str]) -> list[str]:
+    """A sentence for each `FIRSTWORD_*` variable that is no setting."""
+    known = [PREFIX + name.upper() for name in Settings.model_fields]
+    return [
+        f"{name} is no setting{_did_you_mean(name, known)}"
+        for name in sorted(environment)
+        if name.startswith(PREFIX) and name not in known
+    ]
+
+
+def refuse_unsafe(settings: Settings) -> None:
+    """Raises `SettingsRefused` where serving with these settings would open the server to strangers."""
+    faults: list[str] = []
+    loopback = _is_loopback(settings.host)
+    if not settings.single_user:
+        faults.append(
+            "nobody can sign in: there is no identity provider in these settings. For one person on this machine set "
+            "FIRSTWORD_SINGLE_USER=true (./start does)."
+        )
+    elif not loopback and not settings.allow_remote:
+        faults.append(
+            f"FIRSTWORD_HOST={settings.host} would make everybody who reaches it the owner. Use 127.0.0.1, or say "
+            "FIRSTWORD_ALLOW_REMOTE=true too."
+        )
+    secret = settings.secret.get_secret_value()
+    if not loopback or not settings.single_user:
+        if secret == EXAMPLE_SECRET:
+            faults.append("FIRSTWORD_SECRET is the example one; set your own: 32 random characters or more.")
+        elif len(secret) < _SHORTEST_SECRET:
+            faults.append(f"FIRSTWORD_SECRET has {len(secret)} characters; it needs {_SHORTEST_SECRET} or more.")
+    if faults:
+        raise SettingsRefused("\n".join(faults))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _in_words(error: Mapping[str, Any]) -> str:
+    field = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"`{field}` in firstword.toml is no setting{_did_you_mean(field, list(Settings.model_fields))}"
+    name = PREFIX + field.upper()
+    shown = "" if "secret" in field or "key" in field else f"={error.get('input')!r}"
+    return f"{name}{shown}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+
+
+def _did_you_mean(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"; did you mean {close[0]}?" if close else "; `firstword serve --help` lists them"

@@ -1,0 +1,210 @@
+"""Talk: a person made of WAV files, on the Realtime WebSocket, in real time.
+
+It is a client like any other: it sees what a page sees, and it measures from outside. It is not a shortcut into the
+session. The one rule: the microphone never stops; between recordings and after them it sends silence, as a room does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from firstword.errors import CannotStart
+from sound import Pcm, resample
+
+RATE_HZ = 24_000
+FRAME_S = 0.02
+# A sample is audible above this: the field's threshold for "first word" (design/house.md, "Words").
+AUDIBLE = 0.005
+# With nobody heard this long after a recording ended, nobody spoke: the longest end-of-turn wait is 2.5 s.
+_NOBODY_S = 3.5
+# An answer that has not ended by then is given up on; the turn itself has 25 s for its words.
+_ANSWER_LIMIT_S = 120.0
+# Quiet this long after an answer means that there is no second one on its way.
+_SETTLED_S = 0.6
+
+
+@dataclass(slots=True)
+class Turn:
+    """One recording played and what came of it. Times are seconds on this process's monotonic clock."""
+
+    speech_end_at: float
+    heard: str = ""
+    said: str = ""
+    answer: Pcm = field(default_factory=lambda: Pcm.silence(0, RATE_HZ))
+    first_sound_at: float | None = None
+    trace: dict[str, Any] = field(default_factory=dict)
+    responses: int = 0
+
+    @property
+    def first_word_ms(self) -> float | None:
+        """End of speech to the first audible sample received; None where nothing was said."""
+        return None if self.first_sound_at is None else round((self.first_sound_at - self.speech_end_at) * 1000, 1)
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `firstword talk --json` prints for a turn."""
+        return {"heard": self.heard, "said": self.said, "first_word_ms": self.first_word_ms, "trace": self.trace}
+
+
+class Conversation:
+    """An open conversation; made by `converse`."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._to_play: list[bytes] = []
+        self._turn: Turn | None = None
+        self._parts: list[Pcm] = []
+        self._open = 0
+        self._listening = False
+        self._last_event_at = time.monotonic()
+        self._failure = ""
+        self.greeted = False
+
+    async def ask(self, recording: Pcm) -> Turn:
+        """Play `recording` into the microphone; returns when the answer has been received, or nobody was heard.
+
+        Raises `CannotStart` where the server gave an error or went away.
+        """
+        spoken = resample(recording, RATE_HZ)
+        frames = _frames(spoken)
+        started = time.monotonic()
+        turn = self._turn = Turn(speech_end_at=started + _end_of_speech_s(spoken))
+        self._parts = []
+        self._to_play.extend(frames)
+        sent_by = started + len(frames) * FRAME_S
+        limit = sent_by + _ANSWER_LIMIT_S
+        while not self._over(turn, sent_by):
+            if self._failure:
+                raise CannotStart(self._failure)
+            if time.monotonic() > limit:
+                raise CannotStart(f"no whole answer within {_ANSWER_LIMIT_S:.0f} s of the end of the recording")
+            await asyncio.sleep(FRAME_S)
+        if self._parts:
+            turn.answer = Pcm.join(self._parts)
+        self._turn = None
+        return turn
+
+    def _over(self, turn: Turn, sent_by: float) -> bool:
+        now = time.monotonic()
+        if now < sent_by or self._to_play:
+            return False
+        quiet_s = now - max(self._last_event_at, sent_by)
+        if turn.responses:
+            return self._open == 0 and not self._listening and quiet_s > _SETTLED_S
+        return not self._listening and not turn.heard and quiet_s > _NOBODY_S
+
+    async def speak_frames(self) -> None:
+        """The microphone: a frame every 20 ms, silence where there is no recording."""
+        silence = _encoded(np.zeros(round(RATE_HZ * FRAME_S), dtype=np.float32))
+        due = time.monotonic()
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                audio = self._to_play.pop(0).decode() if self._to_play else silence.decode()
+                await self._socket.send(f'{{"type":"input_audio_buffer.append","audio":"{audio}"}}')
+                due += FRAME_S
+                await asyncio.sleep(max(0.0, due - time.monotonic()))
+
+    async def read_events(self) -> None:
+        """Fold what the server says into the turn that is open."""
+        try:
+            async for message in self._socket:
+                self._fold(json.loads(message), time.monotonic())
+        except ConnectionClosed as closed:
+            self._failure = f"the server closed the connection ({closed.rcvd.reason if closed.rcvd else 'no reason'})"
+        else:
+            self._failure = self._failure or "the server closed the connection"
+
+    def _fold(self, event: dict[str, Any], at: float) -> None:
+        kind = event["type"]
+        turn = self._turn
+        if kind == "error":
+            self._failure = f"the server says: {event['error'].get('message', event['error'])}"
+            return
+        if kind == "response.created":
+            self._open += 1
+            if turn:
+                turn.responses += 1
+        elif kind == "response.done":
+            self._open = max(0, self._open - 1)
+        elif kind == "input_audio_buffer.speech_started":
+            self._listening = True
+        elif kind == "input_audio_buffer.committed":
+            self._listening = False
+        elif turn is None:
+            return
+        elif kind == "conversation.item.input_audio_transcription.completed":
+            self._listening = False
+            turn.heard = f"{turn.heard} {event['transcript']}".strip()
+        elif kind == "response.output_audio.delta":
+            self._hear(turn, base64.b64decode(event["delta"]), at)
+        elif kind == "response.output_audio_transcript.done":
+            turn.said = f"{turn.said} {event['transcript']}".strip()
+        elif kind == "firstword.trace":
+            turn.trace = {key: value for key, value in event.items() if key not in {"type", "event_id"}}
+        elif kind in {"firstword.level", "firstword.state"}:
+            return
+        self._last_event_at = at
+
+    def _hear(self, turn: Turn, data: bytes, at: float) -> None:
+        pcm = Pcm.from_s16le(data, RATE_HZ)
+        if turn.first_sound_at is None:
+            audible = np.flatnonzero(np.abs(pcm.samples) > AUDIBLE)
+            if audible.size:
+                turn.first_sound_at = at + float(audible[0]) / RATE_HZ
+        self._parts.append(pcm)
+
+
+@contextlib.asynccontextmanager
+async def converse(base_url: str, grant: str, *, session: dict[str, Any] | None = None) -> AsyncIterator[Conversation]:
+    """Open a conversation at `base_url` with `grant`. `session` is merged into the `session.update` that is sent.
+
+    Raises `CannotStart` where the server refuses.
+    """
+    url = base_url.replace("http", "ws", 1) + "/v1/realtime"
+    try:
+        socket = await connect(url, additional_headers={"Authorization": f"Bearer {grant}"}, max_size=None)
+    except Exception as fault:
+        raise CannotStart(f"no conversation at {url}: {fault}") from fault
+    async with socket:
+        asked = {"type": "realtime", "firstword": {"events": True}, **(session or {})}
+        await socket.send(json.dumps({"type": "session.update", "session": asked}))
+        conversation = Conversation(socket)
+        tasks = [asyncio.create_task(conversation.read_events()), asyncio.create_task(conversation.speak_frames())]
+        try:
+            yield conversation
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _frames(pcm: Pcm) -> list[bytes]:
+    size = round(RATE_HZ * FRAME_S)
+    padded = np.concatenate([pcm.samples, np.zeros(-len(pcm) % size, dtype=np.float32)])
+    return [_encoded(padded[at : at + size]) for at in range(0, len(padded), size)]
+
+
+def _encoded(samples: np.ndarray) -> bytes:
+    return base64.b64encode(Pcm(samples, RATE_HZ).to_s16le())
+
+
+def _end_of_speech_s(pcm: Pcm) -> float:
+    """Where the last 10 ms above -30 dB of the loudest 100 ms ends: the rule the peers were measured by."""
+    step = RATE_HZ // 100
+    blocks = pcm.samples[: len(pcm) // step * step].reshape(-1, step)
+    if not len(blocks):
+        return 0.0
+    power = np.square(blocks, dtype=np.float64).mean(axis=1)
+    loudest = np.convolve(power, np.ones(10) / 10, mode="same").max()
+    loud = np.flatnonzero(power > max(loudest * 1e-3, 1e-9))
+    return (int(loud[-1]) + 1) * 0.01 if loud.size else 0.0

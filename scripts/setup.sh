@@ -1,0 +1,40 @@
+# What ./start and ./check share; sourced by both. Prints what it runs.
+
+run() { echo "+ $*"; "$@"; }
+
+# find_python: the first Python of 3.11 or later.
+find_python() {
+  local python
+  for python in python3.11 python3.12 python3.13 python3; do
+    if command -v "$python" >/dev/null && "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+      echo "$python"
+      return
+    fi
+  done
+  echo "Firstword needs Python 3.11 or later; install it and run this again." >&2
+  return 1
+}
+
+# make_venv EXTRAS: .venv with the project and these extras. Does nothing where that is there already.
+make_venv() {
+  local extras="$1" python stamp
+  stamp="$(cat pyproject.toml constraints.txt | cksum | tr -d ' \n') $extras"
+  if [ -x .venv/bin/firstword ] && grep -qsxF "$stamp" .venv/installed; then
+    return
+  fi
+  python="$(find_python)"
+  [ -x .venv/bin/python ] || run "$python" -m venv .venv
+  run .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extras]"
+  echo "$stamp" >> .venv/installed
+}
+
+# find_chromium: the browser tests' browser; installed from Debian's packages where that can be done.
+find_chromium() {
+  command -v chromium >/dev/null && return
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    run apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive run apt-get install -y -qq --no-install-recommends chromium >/dev/null
+  else
+    echo "chromium is not installed: the browser tests will say that they are skipped."
+  fi
+}
