@@ -45,7 +45,7 @@ def address(listener: socket.socket) -> str:
 
 
 def server_for(app: ASGIApp, *, log_level: str = "warning") -> uvicorn.Server:
-    """A uvicorn server with our limits. Its access log is off: addresses hold nothing that helps, and may name people."""
+    """A uvicorn server with our limits. No access log: its lines help nobody, and addresses may name people."""
     config = uvicorn.Config(
         app,
         log_level=log_level,
@@ -68,23 +68,17 @@ async def serving(make: Callable[[str], ASGIApp], *, host: str = "127.0.0.1", po
     listener = bind(host, port)
     base_url = address(listener)
     server = server_for(make(base_url))
-    with _signals_left_alone(server):
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            while not server.started:
-                if task.done():
-                    await task
-                    raise CannotStart("the server stopped while it started; its log says why")
-                await asyncio.sleep(0.01)
-            yield base_url
-        finally:
-            server.should_exit = True
-            await task
-            listener.close()
-
-
-@contextlib.contextmanager
-def _signals_left_alone(server: uvicorn.Server) -> object:  # type: ignore[misc]
-    """uvicorn takes the process's signals; inside somebody else's loop they stay theirs."""
+    # uvicorn takes the process's signals; inside somebody else's loop they stay theirs.
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
-    yield
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        while not server.started:
+            if task.done():
+                await task
+                raise CannotStart("the server stopped while it started; its log says why")
+            await asyncio.sleep(0.01)
+        yield base_url
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()

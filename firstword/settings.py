@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 from firstword.errors import SettingsRefused
 
@@ -35,19 +41,25 @@ def _data_home() -> Path:
 class Settings(BaseSettings):
     """Each field is a variable `FIRSTWORD_<NAME>` and a key in `firstword.toml`; the variable wins."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", toml_file="firstword.toml", validate_default=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="forbid", toml_file="firstword.toml", validate_default=True
+    )
 
     host: str = Field("127.0.0.1", description="address to serve on")
     port: int = Field(8765, ge=0, le=65535, description="port to serve on; 0 takes a free one")
     single_user: bool = Field(False, description="every request is the one owner; only on loopback")
     allow_remote: bool = Field(False, description="let single-user mode serve beyond loopback")
-    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field((), description="Host headers to accept besides loopback")
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Host headers to accept besides loopback"
+    )
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field((), description="Origins to accept besides our own")
     secret: SecretStr = Field(SecretStr(EXAMPLE_SECRET), description="signs the grants; 32 characters or more")
     older_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field((), description="still honoured, for rotation")
 
     content: Path = Field(_ROOT / "content", description="folder of bots")
-    models: Path = Field(default_factory=lambda: _cache_home() / "firstword" / "models", description="folder of weights")
+    models: Path = Field(
+        default_factory=lambda: _cache_home() / "firstword" / "models", description="folder of weights"
+    )
     data: Path = Field(default_factory=lambda: _data_home() / "firstword", description="folder of the default database")
     database_url: str = Field("", description="SQLAlchemy URL; empty is SQLite in the data folder")
 
@@ -83,8 +95,8 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
@@ -95,7 +107,7 @@ class Settings(BaseSettings):
 
     @property
     def engine_threads(self) -> int:
-        """Threads for one engine: engines queue, so each may use the cores; past four they only get in each other's way."""
+        """Threads for one engine. Engines queue, so each may use the cores; past four they get in one another's way."""
         return self.threads or min(4, os.cpu_count() or 1)
 
 

@@ -16,7 +16,7 @@ import click
 def grant(bot: str, subject: str, room: str, minutes: float, as_json: bool) -> None:
     """Mint a grant that opens the doors as BOT, signed with FIRSTWORD_SECRET.
 
-    Use it as the key of any OpenAI client: OPENAI_BASE_URL=http://127.0.0.1:8765/v1 OPENAI_API_KEY=$(firstword grant guide).
+    It is the key of any OpenAI client at http://127.0.0.1:8765/v1: OPENAI_API_KEY=$(firstword grant guide).
     """
     import uuid
 

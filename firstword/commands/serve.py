@@ -12,7 +12,11 @@ def _settings_epilog() -> str:
     lines = []
     for name, field in Settings.model_fields.items():
         default = "" if field.default_factory or "secret" in name or "key" in name else field.get_default()
-        shown = f" [{str(default).lower() if isinstance(default, bool) else default}]" if default not in ("", (), None) else ""
+        shown = (
+            f" [{str(default).lower() if isinstance(default, bool) else default}]"
+            if default not in ("", (), None)
+            else ""
+        )
         lines.append(f"{PREFIX}{name.upper()}  {field.description}{'' if name == 'content' else shown}")
     return "\n".join(lines)
 
@@ -20,7 +24,7 @@ def _settings_epilog() -> str:
 class _WithSettings(click.Command):
     """Adds the settings to `--help`, and only then imports them."""
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Settings (variables, or keys of firstword.toml in lower case without the prefix)"):
             rows = [line.split("  ", 1) for line in _settings_epilog().splitlines()]
             formatter.write_dl([(name, text) for name, text in rows])

@@ -1,0 +1,28 @@
+"""`firstword bench`: measure how soon the first word is heard."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import click
+
+
+@click.group(short_help="Measure: how soon the first word is heard.")
+def bench() -> None:
+    """Measurements on real models. Quote a figure only beside its machine; compare only inside one run."""
+
+
+@bench.command(short_help="End of speech to the first audible sample.")
+@click.option("--bot", default="guide", show_default=True, help="who answers")
+@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1, 100), help="rounds over the questions")
+@click.option("--script", is_flag=True, help="answer from a script: measures everything but the language model")
+@click.option("--json", "as_json", is_flag=True, help="print one object")
+def turn(bot: str, repeats: int, script: bool, as_json: bool) -> None:
+    """Ask spoken questions through the real server and a real socket, in real time, and measure from outside."""
+    from benchmarks.turn import measure, table
+    from firstword.settings import load_settings
+
+    settings = load_settings(single_user=True, **({"script_only": True} if script else {}))
+    result = asyncio.run(measure(settings, bot=bot, repeats=repeats))
+    click.echo(json.dumps(result) if as_json else table(result))

@@ -1,0 +1,107 @@
+"""Settings: what is not understood is refused with a suggestion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firstword.errors import SettingsRefused
+from firstword.settings import Settings, load_settings, refuse_unsafe, unknown_names
+
+
+@pytest.fixture(autouse=True)
+def _an_empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"FIRSTWORD_{name.upper()}", raising=False)
+
+
+def test_a_misspelt_variable_stops_the_start_and_says_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTWORD_PROT", "9000")
+    with pytest.raises(SettingsRefused, match="FIRSTWORD_PROT is no setting; did you mean FIRSTWORD_PORT"):
+        load_settings()
+
+
+def test_a_variable_of_somebody_else_is_none_of_our_business() -> None:
+    assert unknown_names({"SECONDWORD_PORT": "1", "PATH": "/bin"}) == []
+
+
+def test_a_variable_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "firstword.toml").write_text('port = 9001\nlanguage = "de"\n')
+    monkeypatch.setenv("FIRSTWORD_PORT", "9002")
+    settings = load_settings()
+    assert (settings.port, settings.language) == (9002, "de")
+
+
+def test_an_unknown_key_in_the_file_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "firstword.toml").write_text("prot = 9001\n")
+    with pytest.raises(SettingsRefused, match=r"`prot` in firstword\.toml is no setting; did you mean port"):
+        load_settings()
+
+
+def test_a_file_that_is_not_toml_is_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "firstword.toml").write_text("port = = 3\n")
+    with pytest.raises(SettingsRefused, match=r"firstword\.toml is not TOML"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "70000"), ("PORT", "many"), ("SESSIONS", "0"), ("LOG_LEVEL", "loud")]
+)
+def test_a_value_out_of_range_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"FIRSTWORD_{name}", value)
+    with pytest.raises(SettingsRefused, match=f"FIRSTWORD_{name}={value!r}|FIRSTWORD_{name}='{value}'"):
+        load_settings()
+
+
+def test_every_fault_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTWORD_PORT", "many")
+    monkeypatch.setenv("FIRSTWORD_SECRTE", "x")
+    with pytest.raises(SettingsRefused) as refused:
+        load_settings()
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_a_list_is_words_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTWORD_ALLOWED_ORIGINS", "https://a.example, https://b.example")
+    assert load_settings().allowed_origins == ("https://a.example", "https://b.example")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        pytest.param({}, "FIRSTWORD_SINGLE_USER=true", id="nobody can sign in"),
+        pytest.param(
+            {"single_user": True, "host": "0.0.0.0"}, "FIRSTWORD_ALLOW_REMOTE=true", id="everybody is the owner"
+        ),
+        pytest.param(
+            {"single_user": True, "host": "0.0.0.0", "allow_remote": True},
+            "is the example one",
+            id="the example secret",
+        ),
+        pytest.param(
+            {"single_user": True, "host": "0.0.0.0", "allow_remote": True, "secret": "short"},
+            "has 5 characters",
+            id="a short secret",
+        ),
+    ],
+)
+def test_what_would_open_the_server_to_strangers_is_refused(given: dict[str, object], words: str) -> None:
+    with pytest.raises(SettingsRefused, match=words):
+        refuse_unsafe(load_settings(**given))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
+def test_one_person_on_loopback_needs_nothing(host: str) -> None:
+    refuse_unsafe(load_settings(single_user=True, host=host))
+
+
+def test_a_secret_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTWORD_LLM_KEY", "canary-key")
+    monkeypatch.setenv("FIRSTWORD_PORT", "many")
+    with pytest.raises(SettingsRefused) as refused:
+        load_settings()
+    assert "canary-key" not in str(refused.value)
+    monkeypatch.delenv("FIRSTWORD_PORT")
+    assert "canary-key" not in repr(load_settings())
