@@ -1,0 +1,32 @@
+"""Pitch in a person's range."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from echo import pitch_hz
+
+
+@pytest.mark.parametrize("rate_hz", [8_000, 16_000, 24_000, 48_000])
+@pytest.mark.parametrize("pitch", [80.0, 120.0, 220.0, 380.0])
+def test_a_voice_has_its_pitch(pitch: float, rate_hz: int) -> None:
+    at = np.arange(int(rate_hz * 0.04)) / rate_hz
+    wave = sum(np.sin(2 * np.pi * pitch * n * at) / n for n in range(1, 6)).astype(np.float32)
+    found = pitch_hz(wave, rate_hz)
+    assert found is not None
+    # An octave down repeats as well; what matters is that there is a pitch in range.
+    assert min(abs(found - pitch / k) for k in (1, 2, 3, 4)) < 0.08 * pitch
+
+
+@pytest.mark.parametrize("kind", ["silence", "click", "hiss", "rumble", "nothing"])
+def test_other_sounds_have_none(kind: str) -> None:
+    at = np.arange(640) / 16_000
+    wave = {
+        "silence": np.zeros(640),
+        "click": np.eye(1, 640, 300)[0],
+        "hiss": np.random.default_rng(7).normal(0, 0.2, 640),
+        "rumble": np.sin(2 * np.pi * 12 * at),
+        "nothing": np.zeros(0),
+    }[kind].astype(np.float32)
+    assert pitch_hz(wave, 16_000) is None
