@@ -1,1 +1,31 @@
-"""See README.md."""
+"""Sound out: speakable text, the cut for a fast start, engines, the speaker, `/v1/audio/speech`; see README.md."""
+
+from tts.cut import Cutter, pieces
+from tts.engine import Engine, Voice
+from tts.errors import NoVoice, SpeakingError, SpeechFault, SplitFailed, UnknownVoice
+from tts.frames import Frame, Piece
+from tts.piper_engine import PiperEngine
+from tts.reading import spoken
+from tts.sentences import sentences
+from tts.speakable import Speakable, speakable
+from tts.split import split_voice
+
+__all__ = [
+    "Cutter",
+    "Engine",
+    "Frame",
+    "NoVoice",
+    "Piece",
+    "PiperEngine",
+    "Speakable",
+    "SpeakingError",
+    "SpeechFault",
+    "SplitFailed",
+    "UnknownVoice",
+    "Voice",
+    "pieces",
+    "sentences",
+    "speakable",
+    "split_voice",
+    "spoken",
+]
