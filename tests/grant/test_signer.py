@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import string
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from itsdangerous import URLSafeSerializer
 
 from grant import GrantRefused, Signer, bearer, granted
+from grant.signer import _read as signer_read
 
 SECRET = "a-secret-of-more-than-thirty-two-characters"
 NOW = 1_800_000_000.0
@@ -26,7 +28,9 @@ def mint(**claims: object) -> str:
 
 def forged(**changes: object) -> str:
     """A token with the right signature over claims that we would never mint."""
-    serializer = URLSafeSerializer(SECRET, salt="firstword grant v1", signer_kwargs={"key_derivation": "hmac"})
+    serializer = URLSafeSerializer(
+        SECRET, salt="firstword grant v1", signer_kwargs={"key_derivation": "hmac", "digest_method": hashlib.sha256}
+    )
     claims = {"bot": "guide", "sub": "o", "room": "r", "jti": "x", "iat": NOW, "exp": NOW + 60, "steps": 1, "spend": 1}
     token = serializer.dumps({**claims, "minutes": 1.0, **changes})
     return token if isinstance(token, str) else token.decode()
@@ -143,3 +147,28 @@ def test_a_browser_brings_it_in_a_subprotocol() -> None:
     assert bearer({}, ["realtime", f"openai-insecure-api-key.{token}"]) == token
     assert granted(signer(), {"authorization": f"Bearer {token}"}).room == "r1"
     assert bearer({"authorization": "Basic abc"}) == ""
+
+
+def test_the_work_is_the_same_whatever_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forged token is not answered sooner than an expired one: both reach the reading of the claims, once."""
+    late = signer(now=NOW + 4000)
+    read: list[object] = []
+    monkeypatch.setattr("grant.signer._read", lambda claims: read.append(claims) or signer_read(claims))
+    for token in (mint(), mint()[:-1] + "!", "no-dot", "", "é", "x" * 5000):
+        with pytest.raises(GrantRefused):
+            late.verify(token)
+    assert len(read) == 6
+
+
+def test_an_unsigned_payload_is_never_decompressed() -> None:
+    bomb = URLSafeSerializer("x").dump_payload({"a": "0" * 100_000}).decode()
+    assert bomb.startswith(".")
+    with pytest.raises(GrantRefused):
+        signer().verify(f"{bomb}.c2lnbmF0dXJl")
+
+
+def test_an_empty_secret_signs_nothing() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        Signer("")
+    with pytest.raises(ValueError, match="empty"):
+        Signer(SECRET, "")
