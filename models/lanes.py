@@ -49,6 +49,7 @@ class Lanes:
         self._orders = itertools.count()
         self._waiting: list[_Job] = []
         self._busy: set[Lane] = set()
+        self._running: dict[Lane, threading.Thread] = {}
         self._closed = False
         self._changed = threading.Condition()
         self._threads = [threading.Thread(target=self._serve, name=f"lane-{n}", daemon=True) for n in range(at_once)]
@@ -106,12 +107,36 @@ class Lanes:
                         self._waiting.remove(job)
                         heapq.heapify(self._waiting)
                         self._busy.add(job.lane)
+                        self._running[job.lane] = threading.current_thread()
                         return job
                 self._changed.wait()
         return None
 
+    def _disown(self, lane: Lane) -> bool:
+        with self._changed:
+            stuck = self._running.pop(lane, None)
+            if stuck is None or self._closed:
+                return False
+            self._threads.remove(stuck)
+            self._busy.discard(lane)
+            instead = threading.Thread(target=self._serve, name=stuck.name, daemon=True)
+            self._threads.append(instead)
+            instead.start()
+            return True
+
+    def _release(self, lane: Lane) -> bool:
+        """The lane is free again; False where this thread was disowned and must end."""
+        with self._changed:
+            if self._running.get(lane) is not threading.current_thread():
+                return False
+            del self._running[lane]
+            self._busy.discard(lane)
+            self._changed.notify_all()
+            return True
+
     def _serve(self) -> None:
-        while (job := self._take()) is not None:
+        owned = True
+        while owned and (job := self._take()) is not None:
             try:
                 if job.future.cancelled():
                     continue
@@ -121,9 +146,7 @@ class Lanes:
             else:
                 _settle(job, lambda job=job, result=result: job.future.set_result(result))  # type: ignore[misc]
             finally:
-                with self._changed:
-                    self._busy.discard(job.lane)
-                    self._changed.notify_all()
+                owned = self._release(job.lane)
 
 
 class Lane:
@@ -140,6 +163,13 @@ class Lane:
         the awaiting task before the work starts means that it never does.
         """
         return await self._lanes._submit(self, work, deadline_s)
+
+    def disown(self) -> bool:
+        """Give up on the job that runs on this lane because it is stuck: its thread is left to it and the lane is free.
+
+        Another thread takes its place. False where no job was running.
+        """
+        return self._lanes._disown(self)
 
     async def stream(self, make: Callable[[], Iterator[T]], *, deadline_s: float | None = None) -> AsyncIterator[T]:
         """Run an iterator a step at a time: each step is a job of its own, so that an earlier deadline goes between.

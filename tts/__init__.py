@@ -4,10 +4,12 @@ from tts.cut import Cutter, pieces
 from tts.engine import Engine, Voice
 from tts.errors import NoVoice, SpeakingError, SpeechFault, SplitFailed, UnknownVoice
 from tts.frames import Frame, Piece
+from tts.handle import SpeechHandle, Spoken
 from tts.piper_engine import PiperEngine
 from tts.reading import spoken
 from tts.sentences import sentences
 from tts.speakable import Speakable, speakable
+from tts.speaker import Speaker
 from tts.split import split_voice
 
 __all__ = [
@@ -18,9 +20,12 @@ __all__ = [
     "Piece",
     "PiperEngine",
     "Speakable",
+    "Speaker",
     "SpeakingError",
     "SpeechFault",
+    "SpeechHandle",
     "SplitFailed",
+    "Spoken",
     "UnknownVoice",
     "Voice",
     "pieces",

@@ -20,13 +20,15 @@ def open_graph(path: Path, *, threads: int) -> Any:
         raise NoVoice("onnxruntime is missing; install the extra: pip install 'firstword[piper]'") from missing
     if not path.is_file():
         raise NoVoice(f"{path} is missing; fetch the weights: firstword models pull")
-    options = onnxruntime.SessionOptions()
+    options = onnxruntime.SessionOptions()  # type: ignore[attr-defined]
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(  # type: ignore[attr-defined]
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
     except Exception as fault:
         raise NoVoice(f"{path} cannot be loaded ({fault}); fetch it again: firstword models pull") from fault

@@ -13,16 +13,104 @@ A_LINK = "a link"
 
 # Spans that are dropped whole: reasoning, and tool calls written as words.
 HIDDEN = frozenset(
-    "think thinking thought thoughts reasoning reflection scratchpad tool_call tool_calls toolcall function_call "
-    "function_calls function invoke tool_code tool_response tool_use".split()
+    {
+        "think",
+        "thinking",
+        "thought",
+        "thoughts",
+        "reasoning",
+        "reflection",
+        "scratchpad",
+        "tool_call",
+        "tool_calls",
+        "toolcall",
+        "function_call",
+        "function_calls",
+        "function",
+        "invoke",
+        "tool_code",
+        "tool_response",
+        "tool_use",
+    }
 )
 # Tags that are dropped while what they hold is read.
 MARKUP = frozenset(
-    "a abbr answer b blockquote br center code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark "
-    "ol p pre s small span strong sub summary sup table tbody td th thead tr u ul".split()
+    {
+        "a",
+        "abbr",
+        "answer",
+        "b",
+        "blockquote",
+        "br",
+        "center",
+        "code",
+        "dd",
+        "del",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "font",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "i",
+        "img",
+        "ins",
+        "kbd",
+        "li",
+        "mark",
+        "ol",
+        "p",
+        "pre",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "summary",
+        "sup",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "u",
+        "ul",
+    }
 )
 # Tags behind which a listener expects a pause.
-BLOCKS = frozenset("blockquote br dd div dt h1 h2 h3 h4 h5 h6 hr li ol p pre table td th tr ul".split())
+BLOCKS = frozenset(
+    {
+        "blockquote",
+        "br",
+        "dd",
+        "div",
+        "dt",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "table",
+        "td",
+        "th",
+        "tr",
+        "ul",
+    }
+)
 
 # Keys of a JSON object that is a tool call written as words.
 CALL_NAMES = frozenset({"name", "function", "tool", "tool_name", "action"})

@@ -91,11 +91,14 @@ class PiperEngine:
         piece: str,
         *,
         voice: str | None = None,
-        language: str = "en",  # noqa: ARG002 - a Piper voice speaks one language
+        language: str = "en",
         speed: float = 1.0,
-        steps: int | None = None,  # noqa: ARG002 - it does not solve
+        steps: int | None = None,
     ) -> Iterator[Pcm]:
-        """The sound of `piece`, window by window; nothing where there is nothing to say. `speed` is 0.5 to 2."""
+        """The sound of `piece`, window by window; nothing where there is nothing to say. `speed` is 0.5 to 2.
+
+        A Piper voice speaks one language and does not solve: `language` and `steps` change nothing.
+        """
         speaker = self._speaker(voice)
         if not is_speakable(piece):
             return

@@ -1,7 +1,7 @@
 """From the text of a piece to what the engine is given: numbers, money, units and abbreviations as a person reads them.
 
-Only what engines read badly is touched, from the tables in `data/`; what they read well is left to them, and a language
-without a table passes through. The one rule: reading never fails; what it does not know stays as it is.
+Only what engines read badly is touched, from the tables `reading-<language>.toml`; what they read well is left to them,
+and a language without a table passes through. The one rule: reading never fails; what it does not know stays as it is.
 """
 
 from __future__ import annotations
@@ -36,15 +36,14 @@ def _table(language: str) -> tuple[Rule, ...]:
     code = language.split("-")[0].lower()
     if not re.fullmatch(r"[a-z]{2,3}", code):
         return ()
-    file = files("tts").joinpath("data", f"{code}.toml")
+    file = files("tts").joinpath(f"reading-{code}.toml")
     if not file.is_file():
         return ()
     data = tomllib.loads(file.read_text("utf-8"))
     rules: list[Rule] = []
     for short, long in data.get("abbreviations", {}).items():
         rules.append((re.compile(rf"(?<!\w){re.escape(short)}(?!\w)"), lambda _, long=long: long))  # type: ignore[misc]
-    for rule in data.get("rules", []):
-        rules.append((re.compile(rule["find"]), _reader(rule["say"], data)))
+    rules += [(re.compile(rule["find"]), _reader(rule["say"], data)) for rule in data.get("rules", [])]
     units = data.get("units", {})
     if units:
         names = "|".join(sorted(map(re.escape, units), key=len, reverse=True))
@@ -61,7 +60,7 @@ def _unit(units: dict[str, list[str]]) -> Callable[[re.Match[str]], str]:
     return read
 
 
-def _reader(say: str, data: dict[str, dict[str, list[str]]]) -> Callable[[re.Match[str]], str]:
+def _reader(say: str, data: dict[str, dict[str, str]]) -> Callable[[re.Match[str]], str]:
     """`say` is a template: {1} a group, {1:money} and the like a group as one of the readings below."""
 
     def field(match: re.Match[str]) -> Callable[[re.Match[str]], str]:
@@ -79,8 +78,7 @@ def _reader(say: str, data: dict[str, dict[str, list[str]]]) -> Callable[[re.Mat
             if kind == "plain":
                 return value.lstrip("0") or "0"
             names = data[kind]
-            many = names.get(value.lstrip("0") or "0") or names.get(value) or [value]
-            return many if isinstance(many, str) else many[0]
+            return names.get(value) or names.get(value.lstrip("0")) or value
 
         return fill
 

@@ -8,9 +8,11 @@ on the text of the sentence and the word after it, never on how the text arrived
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 
-import sentencex
+from sentencex import segment as _segments  # type: ignore[attr-defined]
 
 from tts.words import is_speakable
 
@@ -27,36 +29,12 @@ _LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}[.)]\s*$")
 # 」 followed by a particle of quoting goes on: "…」と言った".
 _QUOTING = re.compile(r"[」』](?:と|って|など|の|は|が|を|に)")
 
-# A title or a link between words: never an end.
-_NEVER = frozenset(
-    "dr mr mrs ms mx prof rev hon fr sr sra srta st ste mt ft gen col maj capt cmdr lt sgt cpl pvt adm gov sen rep pres "
-    "supt messrs mmes mme mlle dott sig hr fam vs cf viz approx ca esp incl resp bzw ggf evtl usw.ä z.b d.h u.a o.ä i.d.r "
-    "e.g i.e p.ej s.o s.u v.a str nr.n".split()
-)
-# Ends only where no number (or small letter) follows: "No. 5", "Jan. 5", but "No. I will not."
-_BEFORE_NUMBER = frozenset(
-    "no nos nr num p pp pg fig figs vol art sec ch chap eq par para ver v ed tab col jan feb mar apr jun jul aug sep sept "
-    "oct nov dec nº".split()
-)
-# Ends where a capital follows, except before a day or a month: "at 5 p.m. The shop", "5 p.m. Monday".
-_TIMES = frozenset("a.m p.m am pm etc usw".split())
-_AFTER_TIMES = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
-    "october november december est edt pst pdt cet cest gmt utc bst mst cst".split()
-)
-# Ends only where a word that opens sentences follows: "the U.S. It is", but "the U.S. Senate", "George W. Bush".
-_NAMES = frozenset(
-    "inc ltd corp co jr sr ph.d d.c u.s u.k u.n e.u b.a m.a m.d bros llc plc ave blvd rd dept est".split()
-)
-_OPENERS = frozenset(
-    "a all also an and are as at because before both but by can could did do does during each even every few for from had "
-    "has have he hence her here his how however i if in is it it's its let many maybe meanwhile more most my next no none "
-    "not now of on once one only or other our perhaps please she should since so some still such thank that that's the "
-    "their then there there's these they they're this those though three thus to today tomorrow two unless until was we "
-    "we're were what what's when where which while who why will with would yes yet you you're your "
-    "der die das ein eine er sie es wir ihr ich und aber dann "
-    "le la les un une il elle nous vous je et mais el los las una yo y pero".split()
-)
+_LISTS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(files("tts").joinpath("ends.toml").read_text("utf-8")).items()
+}
+_NEVER, _BEFORE_NUMBER, _TIMES = _LISTS["never"], _LISTS["before_number"], _LISTS["times"]
+_AFTER_TIMES, _NAMES, _OPENERS = _LISTS["after_times"], _LISTS["names"], _LISTS["openers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +103,7 @@ def _first_end(text: str, language: str, *, cut_short: bool) -> End | None:
 def _library_end(masked: str, language: str, start: int, limit: int) -> int | None:
     """The first end that sentencex sees before `limit`, after our own repairs."""
     position = 0
-    for segment in sentencex.segment(language, masked):
+    for segment in _segments(language, masked):
         position += len(segment)
         if position > limit:
             return None
@@ -157,15 +135,17 @@ def _judge(text: str, run: re.Match[str], stop: int) -> tuple[bool | None, bool]
         return True, bool(after)
     if after and not after[0].isspace():
         return (None, True) if _is_wide(after[0]) and marks[0] != "." else (False, True)
-    token = _TOKEN.search(text[max(0, run.start() - 24) : run.start()])
-    name = token.group().lower().lstrip("-–—") if token else ""
+    word_before = _TOKEN.search(text[max(0, run.start() - 24) : run.start()])
+    name = word_before.group().lower().lstrip("-–—") if word_before else ""
     if not following:
-        return (False if _waits(name, token.group() if token else "") and marks == "." else None), False
+        return (False if _waits(name, word_before.group() if word_before else "") and marks == "." else None), False
     word = _NEXT_WORD.match(following)
     capital = not word.group(1)[0].islower() if word else True
     whole = not word or word.end() < len(following)
     if marks[0] == "." and not marks.startswith(".."):
-        verdict = _abbreviation(name, token.group() if token else "", word.group(1) if word else "", capital)
+        verdict = _abbreviation(
+            name, word_before.group() if word_before else "", word.group(1) if word else "", capital
+        )
         if verdict is not None:
             return verdict, whole
     if len(marks) > 1 and marks[-1] in ")]" and capital:
@@ -173,7 +153,7 @@ def _judge(text: str, run: re.Match[str], stop: int) -> tuple[bool | None, bool]
     return None, whole
 
 
-def _abbreviation(name: str, token: str, word: str, capital: bool) -> bool | None:
+def _abbreviation(name: str, word_before: str, word: str, capital: bool) -> bool | None:
     """What a single full stop after `name` means; None where it is no abbreviation that we know."""
     lowered = word.lower()
     if name in _NEVER:
@@ -184,7 +164,7 @@ def _abbreviation(name: str, token: str, word: str, capital: bool) -> bool | Non
         return None if capital and not word[:1].isdigit() and name not in ("v", "p", "pp") else False
     if name in _TIMES:
         return capital and lowered not in _AFTER_TIMES
-    if name in _NAMES or (_INITIALS.match(name) and token[:1].isupper() and token != "I"):
+    if name in _NAMES or (_INITIALS.match(name) and word_before[:1].isupper() and word_before != "I"):
         return capital and lowered in _OPENERS
     return None
 
@@ -194,13 +174,13 @@ def _ends_here(text: str) -> bool:
     body = text.rstrip()
     if not re.search(rf"[.!?…{_HARD}][{_CLOSERS}]*$", body) or _LIST_NUMBER.match(body):
         return False
-    token = _TOKEN.search(body[:-1][-24:])
-    return not (body[-1] == "." and token and _waits(token.group().lower(), token.group()))
+    word_before = _TOKEN.search(body[:-1][-24:])
+    return not (body[-1] == "." and word_before and _waits(word_before.group().lower(), word_before.group()))
 
 
-def _waits(name: str, token: str) -> bool:
+def _waits(name: str, word_before: str) -> bool:
     """Whether what stands before a last full stop is an abbreviation that more text would follow."""
-    initials = _INITIALS.match(name) and token[:1].isupper() and token != "I"
+    initials = _INITIALS.match(name) and word_before[:1].isupper() and word_before != "I"
     return bool(initials) or name in _NEVER or (name in _BEFORE_NUMBER and name != "no")
 
 

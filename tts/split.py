@@ -1,7 +1,7 @@
 """A Piper voice's graph cut in two, so that its sound can be made in windows.
 
-The exported graph is an encoder (phonemes to frames) and a decoder (frames to samples) in one. It is cut once, after the
-weights were pulled, and checked. The one rule: a cut that does not give the same samples is not kept.
+The exported graph is an encoder (phonemes to frames) and a decoder (frames to samples) in one. It is cut once, after
+the weights were pulled, and checked. The one rule: a cut that does not give the same samples is not kept.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _main_input(node: Any, made_by: dict[str, Any], constants: set[str]) -> str:
         return ""
     deep = [name for name in choices if _leads_up(made_by[name], made_by)]
     wide = [name for name in choices if made_by[name].op_type == "Conv" and _kernel(made_by[name]) > 1]
-    return (deep or wide or choices)[0]
+    return str((deep or wide or choices)[0])
 
 
 def _leads_up(node: Any, made_by: dict[str, Any]) -> bool:

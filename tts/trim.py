@@ -1,6 +1,7 @@
 """Near-silence at the edges of a piece goes: it is time that somebody waits.
 
-Pure, on blocks of samples as they are made. The one rule: nothing between the first and the last audible sample changes.
+Pure, on blocks of samples as they are made. The one rule: nothing between the first and the last audible sample
+changes.
 """
 
 from __future__ import annotations
