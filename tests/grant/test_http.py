@@ -1,7 +1,5 @@
 """A route that only a grant opens: one status and one body for every wrongness, and odd bytes are no fault of ours."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import httpx2
