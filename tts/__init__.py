@@ -1,6 +1,7 @@
 """Sound out: speakable text, the cut for a fast start, engines, the speaker, `/v1/audio/speech`; see README.md."""
 
 from tts.cut import Cutter, pieces
+from tts.endpoint_engine import EndpointEngine
 from tts.engine import Engine, Voice
 from tts.errors import NoVoice, SpeakingError, SpeechFault, SplitFailed, UnknownVoice
 from tts.frames import Frame, Piece
@@ -10,10 +11,12 @@ from tts.reading import spoken
 from tts.sentences import sentences
 from tts.speakable import Speakable, speakable
 from tts.speaker import Speaker
+from tts.speech import SpeechSource, create_speech
 from tts.split import split_voice
 
 __all__ = [
     "Cutter",
+    "EndpointEngine",
     "Engine",
     "Frame",
     "NoVoice",
@@ -24,10 +27,12 @@ __all__ = [
     "SpeakingError",
     "SpeechFault",
     "SpeechHandle",
+    "SpeechSource",
     "SplitFailed",
     "Spoken",
     "UnknownVoice",
     "Voice",
+    "create_speech",
     "pieces",
     "sentences",
     "speakable",

@@ -11,7 +11,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from models.lanes import Lane
 from sound import Pcm
@@ -35,14 +35,6 @@ HUNGRY_S = 1.0
 LIMIT_S = 10.0
 
 _END = object()
-
-
-@runtime_checkable
-class Stoppable(Protocol):
-    """An engine's iterator that waits on somebody else and can be told to stop from another thread."""
-
-    def stop(self) -> None:
-        """Let go of the upstream; a waiting `next` ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +270,9 @@ class _Steps:
     def stop(self) -> None:
         """No further step. An iterator that says it can be stopped from outside (an upstream) is."""
         self._stopped = True
-        if isinstance(self._iterator, Stoppable):
-            self._iterator.stop()
+        stop: Any = getattr(self._iterator, "stop", None)
+        if stop is not None:
+            stop()
 
 
 def _frames(pcm: Pcm) -> Iterator[Pcm]:
