@@ -1,0 +1,51 @@
+"""Debian's Chromium with a WAV as its microphone, for the pictures and the tests.
+
+It is not a test helper alone: `python -m web.pictures` uses it too. The one rule: an empty profile each time, and
+nothing that reaches out of this machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+CHROMIUM = "/usr/bin/chromium"
+_FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+)
+
+
+@contextlib.contextmanager
+def browser_page(microphone: Path | None = None, *, refuse: bool = False, **context: Any) -> Iterator[Page]:
+    """A page of a fresh browser. `microphone` is a WAV played once from the moment the page asks for one.
+
+    `refuse` makes the browser refuse the microphone. Other arguments are Playwright's for a context.
+    """
+    from playwright.sync_api import sync_playwright
+
+    flags = list(_FLAGS)
+    if not refuse:
+        flags += ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+    if microphone is not None:
+        flags.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=flags, ignore_default_args=["--headless", "--mute-audio"]
+        )
+        try:
+            yield browser.new_context(**context).new_page()
+        finally:
+            browser.close()

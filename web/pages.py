@@ -1,0 +1,87 @@
+"""The pages' addresses: `/`, `/app/voice/{bot}`, `/static/…`.
+
+It says what is where and under which headers; what a page looks like is in `markup.py`. The one rule: a page loads
+nothing that this server did not send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from web.bots import BotCard
+from web.files import StaticFiles
+from web.markup import home_page, missing_page, voice_page
+
+_STATIC = Path(__file__).parent / "static"
+# Worklets are scripts of ours too, and the WebSocket is of our own origin; nothing else is needed.
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cache-Control": "no-store",
+    "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def create_pages(
+    bots: Callable[[], Sequence[BotCard]],
+    ready: Callable[[], dict[str, Any]] | None = None,
+    *,
+    folder: Path = _STATIC,
+) -> APIRouter:
+    """The router of the pages.
+
+    `bots` gives the bots there are at this moment. `ready`, where given, is served as `/readyz`: `{"ready": bool,
+    "loading": [{"name", "what", "bytes", "total_bytes"}]}`, with status 503 until it is ready; leave it out where
+    somebody else serves that address in this shape.
+    """
+    router = APIRouter(include_in_schema=False)
+    files = StaticFiles(folder)
+    base = f"/static/{files.digest}"
+    modules = tuple(name for name in files.names if name.endswith(".js") and not name.endswith("worklet.js"))
+
+    @router.get("/")
+    async def home() -> HTMLResponse:
+        return HTMLResponse(home_page(bots(), static=base), headers=_HEADERS)
+
+    @router.get("/app/voice/{slug}")
+    async def voice(slug: str) -> HTMLResponse:
+        for bot in bots():
+            if bot.slug == slug:
+                return HTMLResponse(voice_page(bot, static=base, modules=modules), headers=_HEADERS)
+        return _missing(f"There is no bot named “{slug[:60]}”.", base)
+
+    @router.get("/static/{path:path}")
+    async def static(request: Request, path: str) -> Response:
+        return files.respond(request, path) or _missing("There is no such file.", base)
+
+    if ready is not None:
+        said = ready
+
+        @router.get("/readyz")
+        async def readyz() -> JSONResponse:
+            state = said()
+            return JSONResponse(state, status_code=200 if state.get("ready") else 503)
+
+    return router
+
+
+def _missing(what: str, base: str) -> HTMLResponse:
+    return HTMLResponse(missing_page(what, static=base), status_code=404, headers=_HEADERS)
