@@ -245,7 +245,7 @@ class _Steps:
     """An engine's iterator as single steps for a lane."""
 
     def __init__(self, engine: Engine, piece: Piece, how: Saying) -> None:
-        self._make = lambda: engine.speak(
+        self._make: Callable[[], Iterator[Pcm]] = lambda: engine.speak(
             piece.spoken, voice=how.voice, language=how.language, speed=how.speed, steps=how.steps
         )
         self._iterator: Iterator[Pcm] | None = None
@@ -270,7 +270,7 @@ class _Steps:
     def stop(self) -> None:
         """No further step. An iterator that says it can be stopped from outside (an upstream) is."""
         self._stopped = True
-        stop: Any = getattr(self._iterator, "stop", None)
+        stop: Callable[[], None] | None = getattr(self._iterator, "stop", None)
         if stop is not None:
             stop()
 

@@ -1,0 +1,129 @@
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sound import Pcm
+from tts import NoVoice, PiperEngine, SplitFailed, UnknownVoice, split_voice
+from tts.split import SAME_WITHIN, read_split
+from tts.trim import AUDIBLE
+
+MODELS = Path(os.environ.get("FIRSTWORD_MODELS") or Path.home() / ".cache/firstword/models")
+VOICE = MODELS / "piper-en_US-joe-medium"
+SENTENCE = "The opening hours are from nine to five on every day of the week."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not (VOICE / "voice.onnx").exists():
+        pytest.skip(f"the weights are not in {VOICE}; fetch them: firstword models pull")
+    made = tmp_path_factory.mktemp("voice")
+    for name in ("voice.onnx", "voice.onnx.json"):
+        (made / name).symlink_to(VOICE / name)
+    split_voice(made)
+    return made
+
+
+@pytest.mark.models
+def test_the_cut_is_found_by_shape_and_kept_with_nothing_half_written(folder: Path) -> None:
+    split = read_split(folder)
+    assert split is not None
+    assert split.hop == 256
+    assert split_voice(folder) == split
+    assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("first_window", [1, 5, 22, 60])
+def test_windows_give_the_same_samples_as_the_whole(folder: Path, first_window: int) -> None:
+    engine = PiperEngine(folder)
+    split = read_split(folder)
+    assert split is not None
+    ids = engine._phonemes.phonemes_to_ids(engine._phonemes.phonemize(SENTENCE)[0])
+    inputs = {
+        "input": np.array([ids], dtype=np.int64),
+        "input_lengths": np.array([len(ids)], dtype=np.int64),
+        "scales": np.array([0.667, 1.0, 0.8], dtype=np.float32),
+    }
+    # The encoder draws noise: both ways are fed what it drew once.
+    tensors = {split.frames: engine._encoder.run([split.frames], inputs)[0]}
+    whole = engine._decoder.run(None, tensors)[0].ravel()
+    windows = np.concatenate(list(engine._decode(tensors, first_window)))
+    assert len(windows) == len(whole)
+    assert np.abs(windows - whole).max() < SAME_WITHIN
+
+
+@pytest.mark.models
+def test_without_noise_the_split_voice_says_what_the_whole_one_does(folder: Path, tmp_path: Path) -> None:
+    for name in ("voice.onnx", "voice.onnx.json"):
+        (tmp_path / name).symlink_to(VOICE / name)
+    split, whole = PiperEngine(folder), PiperEngine(tmp_path)
+    assert split.streams
+    assert not whole.streams
+    for engine in (split, whole):
+        engine._config.noise_scale = engine._config.noise_w_scale = 0.0
+    one, two = (Pcm.join(engine.speak(SENTENCE)) for engine in (split, whole))
+    assert len(one) == len(two)
+    assert np.abs(one.samples - two.samples).max() < SAME_WITHIN
+
+
+@pytest.mark.models
+def test_a_piece_comes_in_growing_stretches_with_its_edges_trimmed(folder: Path) -> None:
+    parts = list(PiperEngine(folder).speak(SENTENCE))
+    assert len(parts) > 2
+    assert parts[0].duration_s < 0.3
+    assert parts[1].duration_s > parts[0].duration_s
+    loud = np.flatnonzero(np.abs(Pcm.join(parts).samples) > AUDIBLE)
+    whole = Pcm.join(parts)
+    assert loud[0] <= 0.031 * whole.rate_hz
+    assert len(whole) - loud[-1] < 0.2 * whole.rate_hz
+
+
+@pytest.mark.models
+def test_speed_changes_the_length(folder: Path) -> None:
+    engine = PiperEngine(folder)
+    slow, fast = (sum(len(part) for part in engine.speak(SENTENCE, speed=speed)) for speed in (0.7, 1.5))
+    assert fast < 0.7 * slow
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("text", ["", "...", "🎉", " \n", "—"])
+def test_with_nothing_to_say_nothing_is_made(folder: Path, text: str) -> None:
+    assert list(PiperEngine(folder).speak(text)) == []
+
+
+@pytest.mark.models
+def test_an_unknown_voice_is_refused_with_the_nearest(folder: Path) -> None:
+    with pytest.raises(UnknownVoice, match="joe"):
+        list(PiperEngine(folder).speak("Hello.", voice="jo"))
+
+
+def test_missing_weights_are_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(NoVoice, match="firstword models pull"):
+        PiperEngine(tmp_path)
+
+
+def test_a_file_that_is_no_voice_is_not_split_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "voice.onnx").write_bytes(bytes(100))
+    with pytest.raises(SplitFailed):
+        split_voice(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["voice.onnx"]
+
+
+@pytest.mark.models
+def test_halves_of_another_file_do_not_count(folder: Path, tmp_path: Path) -> None:
+    for path in folder.iterdir():
+        shutil.copy(path.resolve(), tmp_path / path.name)
+    with (tmp_path / "voice.onnx").open("ab") as file:
+        file.write(b"\0")
+    assert read_split(tmp_path) is None
+
+
+@pytest.mark.models
+def test_a_broken_voice_is_refused_in_words(folder: Path, tmp_path: Path) -> None:  # M5
+    (tmp_path / "voice.onnx").write_bytes(bytes(100))
+    shutil.copy((folder / "voice.onnx.json").resolve(), tmp_path / "voice.onnx.json")
+    with pytest.raises(NoVoice, match="cannot be loaded"):
+        PiperEngine(tmp_path)

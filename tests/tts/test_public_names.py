@@ -1,0 +1,30 @@
+import tts
+
+
+def test_the_room_offers_these_names_and_no_others() -> None:
+    assert sorted(tts.__all__) == [
+        "Cutter",
+        "EndpointEngine",
+        "Engine",
+        "Frame",
+        "NoVoice",
+        "Piece",
+        "PiperEngine",
+        "Speakable",
+        "Speaker",
+        "SpeakingError",
+        "SpeechFault",
+        "SpeechHandle",
+        "SpeechSource",
+        "SplitFailed",
+        "Spoken",
+        "UnknownVoice",
+        "Voice",
+        "create_speech",
+        "pieces",
+        "sentences",
+        "speakable",
+        "split_voice",
+        "spoken",
+    ]
+    assert all(hasattr(tts, name) for name in tts.__all__)
