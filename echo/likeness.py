@@ -19,8 +19,8 @@ _WORDS_PER_ERROR = 6
 # "dragon" heard for "dragons" is the same word: the share of letters two words must have in common.
 _SAME_WORD = 0.75
 
-_NAMES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen"""
+_NAMES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen"""
 _TEN_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
 _NUMBERS = {word: n for n, word in enumerate(_NAMES.split())}
 _TENS = {word: 10 * n for n, word in enumerate(_TEN_NAMES.split(), start=2)}

@@ -1,1 +1,20 @@
-"""See README.md."""
+"""The conversation: the turn, the session that runs it, the Realtime WebSocket. See README.md."""
+
+from voice.door import DoorClient, DoorDelta, DoorTrace, Message
+from voice.errors import DoorError, TooMany, VoiceError
+from voice.parts import BotVoice, Limits, VoiceParts
+from voice.realtime import create_voice
+
+__all__ = [
+    "BotVoice",
+    "DoorClient",
+    "DoorDelta",
+    "DoorError",
+    "DoorTrace",
+    "Limits",
+    "Message",
+    "TooMany",
+    "VoiceError",
+    "VoiceParts",
+    "create_voice",
+]

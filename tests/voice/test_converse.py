@@ -1,0 +1,374 @@
+"""The turn: what is decided, whatever the order of events."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
+from voice.converse import HOLD_S, HOLD_SPEECH_S, THINK_S, State, step
+from voice.events import (
+    Asked,
+    Audible,
+    Broke,
+    Cancelled,
+    Candidate,
+    CloseTurn,
+    Command,
+    Committed,
+    Discard,
+    Drained,
+    Hold,
+    Interrupt,
+    LetGo,
+    Line,
+    Nobody,
+    Prepare,
+    Resume,
+    Said,
+    SetMode,
+    Started,
+    Tick,
+    TurnEvent,
+    Typed,
+)
+
+
+class Talk:
+    """A conversation fed by hand."""
+
+    def __init__(self, **chosen: object) -> None:
+        self.state = State(**chosen)  # type: ignore[arg-type]
+        self.now = 0.0
+
+    def __call__(self, *events: TurnEvent) -> list[Command]:
+        done: list[Command] = []
+        for event in events:
+            self.state, commands = step(self.state, event, self.now)
+            done += commands
+        return done
+
+    def later(self, seconds: float) -> list[Command]:
+        self.now += seconds
+        return self(Tick())
+
+    def speaking(self, text: str = "The shop opens at nine. It closes at five.") -> int:
+        """A question was asked and its answer is audible; gives the answer's number."""
+        self(*utterance("when does it open", turn=0))
+        answer = self.state.answer
+        assert answer is not None
+        self(Said(answer.id, text), Audible(answer.id))
+        assert self.state.phase == "speaking"
+        return answer.id
+
+
+def started(turn: int = 1, generation: int = 0) -> SpeechStarted:
+    return SpeechStarted(turn, generation, 1.0)
+
+
+def words(text: str, turn: int = 1, generation: int = 0, *, final: bool = True, verdict: str = "complete") -> Words:
+    return Words("final" if final else "partial", turn, generation, text, "en", 2.0, verdict=verdict)  # type: ignore[arg-type]
+
+
+def ended(turn: int = 1, generation: int = 0) -> SpeechEnded:
+    return SpeechEnded(turn, generation, 2.0, "complete", 240.0)
+
+
+def utterance(text: str, turn: int = 1, generation: int = 0) -> list[TurnEvent]:
+    return [
+        started(turn, generation),
+        SpeechPaused(turn, generation, 2.0),
+        words(text, turn, generation),
+        ended(turn, generation),
+    ]
+
+
+def kinds(commands: list[Command]) -> list[type]:
+    return [type(command) for command in commands]
+
+
+def test_a_question_is_prepared_before_it_is_committed_and_let_go_after() -> None:
+    talk = Talk()
+    assert Prepare(0, "hello there") in talk(started(), SpeechPaused(1, 0, 2.0), words("hello there"))
+    assert talk.state.phase == "pausing"
+    commands = talk(ended())
+    assert Line("hello there", spoken=True) in commands
+    assert LetGo(0) in commands
+    assert Prepare not in kinds(commands)
+
+
+def test_an_unsure_turn_or_a_bought_brain_waits_for_the_commit() -> None:
+    for talk, verdict in ((Talk(), "unsure"), (Talk(preempt=False), "complete")):
+        assert Prepare not in kinds(talk(started(), words("hello", verdict=verdict)))
+        assert kinds(talk(ended()))[-2:] == [Prepare, LetGo]
+
+
+def test_speech_that_goes_on_throws_the_speculation_away() -> None:
+    talk = Talk()
+    talk(started(), words("I would like"))
+    assert talk(started(1, 1)) == [Discard(0, "went_on")]
+    assert Prepare(1, "I would like tea") in talk(words("I would like tea", 1, 1))
+    assert LetGo(1) in talk(ended(1, 1))
+
+
+def test_v6_words_of_an_older_generation_are_dropped() -> None:
+    talk = Talk()
+    talk(started(), started(1, 1))
+    assert talk(words("stale"), ended()) == []
+    assert talk.state.phase == "hearing"
+
+
+@pytest.mark.parametrize("text", ["", " "], ids=["E13-empty", "E13-blank"])
+def test_e3_nothing_said_resumes_and_loses_no_answer(text: str) -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    assert talk(Candidate()) == [Hold(answer)]
+    talk(started())
+    assert Resume(answer) in talk(words(text), ended())
+    assert talk.state.phase == "speaking"
+    assert talk(Drained(answer)) == []
+    assert talk.state.phase == "listening"
+
+
+def test_e6_our_own_words_are_nobodys_at_any_level() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    assert Resume(answer) in talk(Candidate(), started(), words("the shop opens at 9"))
+
+
+@pytest.mark.parametrize("noise", ["Mhm.", "yeah", "Okay."])
+def test_a_listeners_noise_is_no_interruption(noise: str) -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    assert Resume(answer) in talk(Candidate(), started(), words(noise))
+
+
+@pytest.mark.parametrize("final", [True, False], ids=["final", "partial"])
+def test_v3_words_of_a_person_interrupt(final: bool) -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    commands = talk(Candidate(), started(), words("stop", final=final))
+    assert Interrupt(answer, by_person=True) in commands
+    assert Started(1.0) in commands
+    commands = talk(words("stop please"), ended())
+    assert Line("stop please", spoken=True) in commands
+    assert talk.state.phase == "thinking"
+
+
+def test_a_hold_without_speech_ends_soon_and_one_with_speech_later() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate())
+    assert talk.later(HOLD_S - 0.1) == []
+    assert Resume(answer) in talk.later(0.2)
+    talk(Candidate(), started())
+    assert talk.later(HOLD_S + 0.1) == []
+    assert Resume(answer) in talk.later(HOLD_SPEECH_S)
+    assert Interrupt(answer, by_person=True) in talk(words("late but real words"))
+
+
+def test_speech_while_thinking_is_held_and_then_taken_in() -> None:
+    talk = Talk()
+    talk(*utterance("book a table"))
+    assert talk(started(1, 1)) == [Hold(0)]
+    commands = talk(words("for two", 1, 1), ended(1, 1))
+    assert Discard(0, "went_on") in commands
+    assert Line("for two", spoken=True) in commands
+    assert LetGo(1) in commands
+
+
+def test_a_cough_while_thinking_loses_nothing() -> None:
+    talk = Talk()
+    talk(*utterance("book a table"))
+    commands = talk(started(1, 1), words("", 1, 1), ended(1, 1))
+    assert kinds(commands)[:1] == [Hold]
+    assert Resume(0) in commands
+    assert talk.state.phase == "thinking"
+
+
+def test_our_own_tail_after_the_answer_is_no_question() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Drained(answer))
+    commands = talk(*utterance("it closes at five"))
+    assert Line not in kinds(commands)
+    assert Nobody(wanted=False) in commands
+
+
+def test_a_typed_line_takes_the_same_path_and_interrupts() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    commands = talk(Typed("never mind"))
+    assert commands[0] == Interrupt(answer, by_person=True)
+    assert kinds(commands)[1:] == [Line, Prepare, LetGo]
+
+
+def test_a_muted_microphone_says_nothing() -> None:
+    talk = Talk()
+    talk(SetMode("muted"))
+    assert Line not in kinds(talk(*utterance("hello")))
+    assert Line in kinds(talk(Typed("hello")))
+
+
+def test_an_answer_asked_for_before_its_words_came_is_given_then() -> None:
+    talk = Talk(respond=False)
+    assert Line in kinds(talk(*utterance("first")))
+    assert talk.state.answer is None
+    talk(Committed())
+    assert talk(Asked()) == []
+    assert LetGo in kinds(talk(*utterance("second", turn=2)))
+
+
+def test_an_answer_asked_for_that_nobody_spoke_to_is_refused_in_time() -> None:
+    talk = Talk(respond=False)
+    talk(Committed(), Asked())
+    assert talk.later(10) == [Nobody(wanted=True)]
+
+
+@pytest.mark.parametrize("broken", [True, False], ids=["S8-raises", "S8-stuck"])
+def test_s8_an_answer_that_fails_gives_the_turn_back(broken: bool) -> None:
+    talk = Talk()
+    talk(*utterance("hello"))
+    commands = talk(Broke(0)) if broken else talk.later(THINK_S + 1)
+    assert Discard(0, "failed") in commands
+    assert CloseTurn() in commands
+    assert talk.state.phase == "listening"
+
+
+def test_not_interruptible_is_not_interrupted() -> None:
+    talk = Talk(interruptible=False)
+    talk.speaking()
+    assert talk(Candidate(), started(), words("stop"), ended()) == [CloseTurn()]
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Every event in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = State()
+        self.now = 0.0
+        self.live: int | None = None
+        self.let_go: set[int] = set()
+        self.over: set[int] = set()
+        self.lines: set[tuple[int, int]] = set()
+        self.held: int | None = None
+
+    def feed(self, event: TurnEvent) -> None:
+        before = self.state
+        self.state, commands = step(self.state, event, self.now)
+        for command in commands:
+            match command:
+                case Prepare(number, _):
+                    assert self.live is None
+                    assert number not in self.over
+                    self.live = number
+                case LetGo(number):
+                    assert self.live == number
+                    assert number not in self.let_go
+                    self.let_go.add(number)
+                case Discard(number, _) | Interrupt(number, _):
+                    assert self.live == number
+                    self.end()
+                case Hold(number):
+                    assert (self.live, self.held) == (number, None)
+                    self.held = number
+                case Resume(number):
+                    assert self.live == self.held == number
+                    self.held = None
+                case Line(text, spoken):
+                    assert text.strip()
+                    if spoken:
+                        assert isinstance(event, SpeechEnded)
+                        stamp = (event.turn, event.generation)
+                        assert stamp not in self.lines
+                        self.lines.add(stamp)
+                case _:
+                    pass
+        if isinstance(event, Drained) and before.answer and self.state.answer is None and self.live is not None:
+            self.end()
+
+    def end(self) -> None:
+        assert self.live is not None
+        self.over.add(self.live)
+        self.live = self.held = None
+
+    stamps = {"turn": st.integers(0, 3), "generation": st.integers(0, 2)}  # noqa: RUF012
+    texts = st.sampled_from(["", " ", "hello there", "stop", "mhm", "the shop opens at nine"])
+    answers = st.integers(0, 6)
+
+    @rule(**stamps)
+    def speech_starts(self, turn: int, generation: int) -> None:
+        self.feed(started(turn, generation))
+
+    @rule(**stamps)
+    def speech_pauses(self, turn: int, generation: int) -> None:
+        self.feed(SpeechPaused(turn, generation, 1.0))
+
+    @rule(
+        **stamps,
+        text=texts,
+        final=st.booleans(),
+        verdict=st.sampled_from(["complete", "unsure", "incomplete"]),
+    )
+    def words_come(self, turn: int, generation: int, text: str, final: bool, verdict: str) -> None:
+        self.feed(words(text, turn, generation, final=final, verdict=verdict))
+
+    @rule(**stamps)
+    def speech_ends(self, turn: int, generation: int) -> None:
+        self.feed(ended(turn, generation))
+
+    @rule(text=texts)
+    def a_line_is_typed(self, text: str) -> None:
+        self.feed(Typed(text))
+
+    @rule(event=st.sampled_from([Candidate(), Committed(), Asked(), Cancelled(), Tick()]))
+    def something_happens(self, event: TurnEvent) -> None:
+        self.feed(event)
+
+    @rule(answer=answers, what=st.sampled_from([Audible, Drained, Broke]))
+    def an_answer_comes_along(self, answer: int, what: type) -> None:
+        self.feed(what(answer))
+
+    @rule(answer=answers)
+    def an_answer_says(self, answer: int) -> None:
+        self.feed(Said(answer, "The shop opens at nine."))
+
+    @rule(mode=st.sampled_from(["open", "push", "typed", "muted"]))
+    def the_way_in_changes(self, mode: str) -> None:
+        self.feed(SetMode(mode))  # type: ignore[arg-type]
+
+    @rule(seconds=st.floats(0.0, 40.0))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.feed(Tick())
+
+    @invariant()
+    def the_state_fits_the_answer(self) -> None:
+        answer = self.state.answer
+        assert (answer.id if answer else None) == self.live
+        if self.state.phase in ("thinking", "speaking", "held"):
+            assert answer is not None
+            assert answer.let_go
+        else:
+            assert answer is None or not answer.let_go
+        assert (self.state.phase == "held") == (self.held is not None)
+
+    def teardown(self) -> None:
+        """It always comes back to listening: silence, and the answer's end."""
+        self.now += 100
+        self.feed(Tick())
+        if self.state.answer is not None and self.state.answer.let_go:
+            self.feed(Audible(self.state.answer.id))
+            self.feed(Drained(self.state.answer.id))
+        if self.state.phase in ("hearing", "pausing"):
+            self.feed(SpeechEnded(9, 9, 3.0, "complete", 240.0))
+        if self.state.answer is not None:
+            self.feed(Drained(self.state.answer.id))
+        assert self.state.phase == "listening"
+
+
+AnyOrder.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestAnyOrder = AnyOrder.TestCase

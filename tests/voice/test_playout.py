@@ -1,0 +1,133 @@
+"""The pacing of sound."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firstword.testing.clock import VirtualClock
+from sound import Pcm
+from voice.playout import AHEAD_S, Playout
+
+RATE_HZ = 8_000
+
+
+def ramp(seconds: float, start: int = 0) -> Pcm:
+    """Samples that tell their own place."""
+    at = np.arange(start, start + round(seconds * RATE_HZ))
+    return Pcm((at / 1e6).astype(np.float32), RATE_HZ)
+
+
+def run(playout: Playout, clock: VirtualClock, seconds: float, beat_s: float = 0.02) -> list[Pcm]:
+    out: list[Pcm] = []
+    for _ in range(round(seconds / beat_s)):
+        out += playout.take(clock())
+        clock.forward(beat_s)
+    return out
+
+
+def test_it_is_at_most_320_ms_ahead_of_real_time() -> None:
+    clock, playout = VirtualClock(), Playout(RATE_HZ)
+    playout.push(ramp(5))
+    for _ in range(100):
+        playout.take(clock())
+        assert playout.sent <= (clock() + AHEAD_S + 0.021) * RATE_HZ
+        clock.forward(0.02)
+    assert playout.sent >= clock() * RATE_HZ
+
+
+def test_a8_chunks_follow_one_another_without_a_gap() -> None:
+    clock, playout = VirtualClock(), Playout(RATE_HZ)
+    for n in range(4):
+        playout.push(ramp(0.32, round(n * 0.32 * RATE_HZ)))
+    playout.end()
+    out = Pcm.join(run(playout, clock, 2.0))
+    assert np.array_equal(out.samples, ramp(1.28).samples)
+    assert playout.drained(clock())
+
+
+def test_s1_after_a_stop_nothing_leaves() -> None:
+    clock, playout = VirtualClock(), Playout(RATE_HZ)
+    playout.push(ramp(3))
+    run(playout, clock, 0.5)
+    playout.stop()
+    playout.push(ramp(1))
+    assert run(playout, clock, 1.0) == []
+
+
+def test_s5_the_clock_goes_on_after_a_dry_spell() -> None:
+    clock, playout = VirtualClock(), Playout(RATE_HZ)
+    playout.push(ramp(0.1))
+    run(playout, clock, 5.0)
+    playout.push(ramp(1, 800))
+    playout.end()
+    out = run(playout, clock, 1.2)
+    assert sum(len(chunk) for chunk in out) == RATE_HZ
+    assert playout.drained(clock())
+
+
+@pytest.mark.parametrize("client_holds", [True, False], ids=["page", "plain"])
+def test_e3_a_hold_resumes_at_the_same_sample(client_holds: bool) -> None:
+    clock, playout = VirtualClock(), Playout(RATE_HZ, client_holds=client_holds)
+    playout.push(ramp(2))
+    playout.end()
+    out = run(playout, clock, 0.5)
+    playout.hold(clock())
+    assert run(playout, clock, 1.0) == []
+    playout.resume(clock())
+    out += run(playout, clock, 3.0)
+    assert np.array_equal(Pcm.join(out).samples, ramp(2).samples)
+
+
+def test_a_page_that_holds_has_played_nothing_more_meanwhile() -> None:
+    clock, playout = VirtualClock(), Playout(RATE_HZ, client_holds=True)
+    playout.push(ramp(2))
+    run(playout, clock, 0.5)
+    playout.hold(clock())
+    before = playout.played(clock())
+    clock.forward(10)
+    assert playout.played(clock()) == before
+    assert playout.level(clock()) is None
+
+
+async def test_l3_what_waits_is_bounded_by_whoever_waits_for_room() -> None:
+    clock, playout = VirtualClock(), Playout(RATE_HZ)
+    await playout.room_for(1.0)
+    playout.push(ramp(0.5))
+    await playout.room_for(1.0)
+    playout.push(ramp(1.0))
+    playout.take(clock())
+    playout.stop()
+    await playout.room_for(1.0)
+    assert playout.queued_s == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_s6_any_order_of_pushes_holds_and_beats_loses_and_repeats_nothing(
+    random_: random.Random, client_holds: bool
+) -> None:
+    clock, playout, pushed, out = VirtualClock(), Playout(RATE_HZ, client_holds=client_holds), 0, []
+    for _ in range(60):
+        match random_.randrange(5):
+            case 0:
+                part = ramp(random_.uniform(0, 0.3), pushed)
+                playout.push(part)
+                pushed += len(part)
+            case 1:
+                playout.hold(clock())
+            case 2:
+                playout.resume(clock())
+            case _:
+                clock.forward(random_.uniform(0, 0.2))
+                out += playout.take(clock())
+        assert 0 <= playout.played(clock()) <= playout.sent <= pushed
+    playout.resume(clock())
+    playout.end()
+    out += run(playout, clock, 30.0)
+    got = Pcm.join([Pcm.silence(0, RATE_HZ), *out])
+    assert np.array_equal(got.samples, ramp(pushed / RATE_HZ).samples)

@@ -1,0 +1,99 @@
+"""A server on loopback with everything real but the recogniser, the engine and the core."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from firstword.testing.doors import ScriptedDoor
+from firstword.testing.listeners import ScriptedListener
+from firstword.testing.voices import ToneEngine
+from grant import Signer
+from models.lanes import Lanes
+from tts import Speaker
+from voice import BotVoice, DoorClient, Limits, VoiceParts, create_voice
+
+SIGNER = Signer("a secret for the tests, nobody else's")
+
+
+@dataclass
+class House:
+    """What a test holds of the server."""
+
+    base_url: str
+    door: ScriptedDoor
+    listeners: list[ScriptedListener] = field(default_factory=list)
+
+    @property
+    def listener(self) -> ScriptedListener:
+        return self.listeners[-1]
+
+    def grant(self, subject: str = "ada") -> str:
+        return SIGNER.mint(bot="guide", subject=subject, room="room-1")
+
+
+@contextlib.asynccontextmanager
+async def served(app: Any) -> AsyncIterator[str]:
+    """`app` on a free port of loopback."""
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", ws="websockets-sansio"))
+    task = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 - uvicorn has nothing to wait on
+        await asyncio.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+Serve = Callable[..., contextlib.AbstractAsyncContextManager[House]]
+
+
+@contextlib.asynccontextmanager
+async def serve(
+    *answers: list[str],
+    engine: ToneEngine | None = None,
+    limits: Limits | None = None,
+    bot: BotVoice | None = None,
+    listener_fails: bool = False,
+    status: int = 200,
+) -> AsyncIterator[House]:
+    door = ScriptedDoor(*answers, status=status)
+    lanes = Lanes()
+    app = FastAPI()
+    base: list[str] = []
+    client = DoorClient(lambda: base[0])
+    house = House("", door)
+    tone = engine or ToneEngine(seconds_per_char=0.01)
+
+    def listener(_bot: BotVoice) -> ScriptedListener:
+        if listener_fails:
+            raise RuntimeError("no weights")
+        house.listeners.append(ScriptedListener())
+        return house.listener
+
+    parts = VoiceParts(
+        listener=listener,
+        speaker=lambda _bot: Speaker(tone, lanes.lane("voice")),
+        door=client,
+        signer=SIGNER,
+        bot=lambda name: {"guide": bot or BotVoice()}[name],
+        limits=limits or Limits(),
+        origins=frozenset({"https://shop.example"}),
+    )
+    app.include_router(create_voice(parts))
+    app.mount("/", door.app)
+    try:
+        async with served(app) as url:
+            base.append(url)
+            house.base_url = url
+            yield house
+    finally:
+        await client.close()
+        lanes.close()

@@ -1,0 +1,165 @@
+"""One answer being made: the door's words, the speaker's sound, and the record of both.
+
+It carries out; it decides nothing. The one rule: after `stop` nothing of it reaches anybody: its tasks are cancelled,
+the door's stream closed, the speaker's queue dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sound import Pcm, Resampler
+from voice.door import DoorClient, DoorDelta, Message
+from voice.errors import VoiceError
+from voice.heard import Heard
+from voice.parts import BotVoice, HandlePort, SpeakerPort
+from voice.playout import Playout
+
+OUT_HZ = 24_000
+# Sound that waits for real time; more is left with the speaker, which stops making it.
+_LEAD_S = 5.0
+# The door's words that wait for the speaker: it takes them as fast as they come, so this only bounds a broken one.
+_DELTAS = 4_096
+
+
+@dataclass(slots=True)
+class Times:
+    """Moments on the session's clock; None where it has not come to that."""
+
+    asked_at: float
+    first_token_at: float | None = None
+    first_frame_at: float | None = None
+    first_audible_at: float | None = None
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer and everything that belongs to it. `on_text` and `on_change` are called as it grows."""
+
+    id: int
+    item_id: str
+    response_id: str
+    turn: int
+    generation: int
+    playout: Playout
+    times: Times
+    clock: Callable[[], float]
+    on_text: Callable[[Answer, str], None]
+    on_change: Callable[[], None]
+    speculated: bool = False
+    let_go: bool = False
+    shown: bool = False
+    text: str = ""
+    text_done: bool = False
+    over: bool = False
+    fault: str = ""
+    heard: Heard = field(default_factory=lambda: Heard(OUT_HZ))
+    trace: dict[str, Any] = field(default_factory=dict)
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _deltas: asyncio.Queue[str | None] = field(default_factory=lambda: asyncio.Queue(_DELTAS))
+    _handle: HandlePort | None = None
+
+    def begin(
+        self, door: DoorClient, grant: str, messages: Sequence[Message], speaker: SpeakerPort | None, bot: BotVoice
+    ) -> None:
+        """Ask the door, and speak what it says; without a speaker the answer is text alone."""
+        self._tasks.append(asyncio.create_task(self._ask(door, grant, messages, bot.language)))
+        self._speak(speaker, bot)
+
+    def recite(self, text: str, speaker: SpeakerPort | None, bot: BotVoice) -> None:
+        """Say `text`; nobody is asked."""
+        self._took(text)
+        self.text_done = True
+        self._deltas.put_nowait(None)
+        self._speak(speaker, bot)
+
+    async def stop(self) -> None:
+        """Abandon it. Safe to call twice."""
+        self.playout.stop()
+        self.over = True
+        if self._handle is not None:
+            self._handle.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
+
+    def _speak(self, speaker: SpeakerPort | None, bot: BotVoice) -> None:
+        making = self._read_only() if speaker is None else self._sound(speaker, bot)
+        self._tasks.append(asyncio.create_task(making))
+
+    async def _ask(self, door: DoorClient, grant: str, messages: Sequence[Message], language: str) -> None:
+        try:
+            async with contextlib.aclosing(door.ask(grant, messages, language=language)) as stream:  # type: ignore[type-var]
+                async for said in stream:
+                    if isinstance(said, DoorDelta):
+                        self._took(said.text)
+                    else:
+                        self.trace.update(said.fields)
+        except VoiceError as fault:
+            self.fault = str(fault)
+        finally:
+            self.text_done = True
+            with contextlib.suppress(asyncio.QueueFull):
+                self._deltas.put_nowait(None)
+            self.on_change()
+
+    def _took(self, text: str) -> None:
+        if self.times.first_token_at is None:
+            self.times.first_token_at = self.clock()
+        self.text += text
+        with contextlib.suppress(asyncio.QueueFull):
+            self._deltas.put_nowait(text)
+        self.on_text(self, text)
+
+    async def _words(self) -> AsyncIterator[str]:
+        while (text := await self._deltas.get()) is not None:
+            yield text
+
+    async def _read_only(self) -> None:
+        async for _ in self._words():
+            pass
+        self._finish()
+
+    async def _sound(self, speaker: SpeakerPort, bot: BotVoice) -> None:
+        resampler = Resampler(OUT_HZ)
+        piece_n, source = 0, ""
+        try:
+            self._handle = speaker.say(
+                self._words(),
+                turn=self.turn,
+                generation=self.generation,
+                voice=bot.voice,
+                language=bot.language,
+                speed=bot.speed,
+            )
+            async for frame in self._handle.frames():
+                if self.times.first_frame_at is None:
+                    self.times.first_frame_at = self.clock()
+                piece_n, source = frame.piece.n, frame.piece.source
+                self._made(resampler.push(frame.pcm), piece_n, source, last=frame.last)
+                await self.playout.room_for(_LEAD_S)
+            self._made(resampler.flush(), piece_n, source, last=True)
+            ended = await self._handle.done()
+            if ended.faults and not self.heard.samples:
+                self.fault = self.fault or "the voice made no sound; the text is on the page"
+        except asyncio.CancelledError:
+            raise
+        except Exception as fault:
+            # Whatever breaks in an engine, a failed utterance ends itself and the conversation goes on.
+            self.fault = self.fault or f"the voice stopped working ({type(fault).__name__}); the text is on the page"
+        self._finish()
+
+    def _made(self, pcm: Pcm, n: int, source: str, *, last: bool) -> None:
+        self.heard.made(n, source, len(pcm), last=last)
+        self.playout.push(pcm)
+        self.on_change()
+
+    def _finish(self) -> None:
+        self.playout.end()
+        self.over = True
+        self.on_change()

@@ -1,0 +1,24 @@
+"""What can go wrong in a conversation.
+
+VoiceError
+├── DoorError          the door gave no answer; `status` is the HTTP status, 0 where there was none
+└── TooMany            no place for another conversation; the message says what to do
+"""
+
+from __future__ import annotations
+
+
+class VoiceError(Exception):
+    """The message says what happened and what to do, in words for the person."""
+
+
+class DoorError(VoiceError):
+    """The door could not be reached, refused, or broke off."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class TooMany(VoiceError):
+    """The server, or this person, has as many conversations as it may have."""

@@ -1,0 +1,106 @@
+"""The gate between the microphone and the listener: while the assistant is audible only a candidate's sound goes on.
+
+A delay line of 400 ms, so that the onset of a person's words is still there when the bar has been passed. The listener
+gets every frame once and in order, real or as silence, so that its clock never jumps. The one rule: outside the
+assistant's own sound the gate is open and holds nothing back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from echo import Bar, Judged
+from sound import Pcm
+
+# Pre-roll: the quiet first consonant before the frame that passes the bar.
+DELAY_S = 0.4
+FRAME_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What goes on to the listener, and whether a candidate stands as of this frame."""
+
+    frames: tuple[Pcm, ...]
+    candidate: bool
+    judged: Judged | None
+
+
+class Gate:
+    """One session's gate, over one `Bar`."""
+
+    def __init__(self, bar: Bar | None = None) -> None:
+        self.bar = bar or Bar()
+        self._line: deque[tuple[Pcm, bool]] = deque()
+        self._lined_s = 0.0
+        self._rest: Pcm | None = None
+        self._letting = False
+
+    def push(self, pcm: Pcm, *, played: float | None) -> Passed:
+        """Judge the next stretch of microphone. `played` is the level of what the assistant plays, None for nothing."""
+        out: list[Pcm] = []
+        candidate, judged = False, None
+        for frame in self._frames(pcm.mono()):
+            judged = self.bar.judge(frame.samples, frame.rate_hz, played=played)
+            if judged.candidate and not self._letting:
+                candidate = self._letting = True
+                out += [held for held, _ in self._line]
+                self._clear()
+            if self._letting:
+                out.append(frame)
+            elif self.bar.open:
+                self._line.append((frame, judged.over))
+                self._lined_s += frame.duration_s
+                while self._lined_s > DELAY_S:
+                    out.append(_hushed(self._next()))
+            else:
+                out += self._drain()
+                out.append(frame)
+        return Passed(tuple(out), candidate, judged)
+
+    def person(self) -> None:
+        """The candidate was a person; the sound goes on until the assistant is audible again."""
+        self.bar.person()
+
+    def nobody(self) -> None:
+        """The candidate was nobody: shut again, and the bar learns the leak."""
+        self.bar.nobody()
+        self._letting = False
+
+    def answering(self) -> None:
+        """An answer begins to sound: what comes in is judged again."""
+        self._letting = False
+
+    def _drain(self) -> list[Pcm]:
+        """What the line holds once the window is shut: on headphones a person's first sounds, else our own tail."""
+        hush = self.bar.on_loudspeakers
+        held = [_hushed(frame) if hush and not over else frame for frame, over in self._line]
+        self._clear()
+        return held
+
+    def _next(self) -> Pcm:
+        frame, _ = self._line.popleft()
+        self._lined_s -= frame.duration_s
+        return frame
+
+    def _clear(self) -> None:
+        self._line.clear()
+        self._lined_s = 0.0
+
+    def _frames(self, pcm: Pcm) -> list[Pcm]:
+        """`pcm` in stretches of 20 ms; a tail waits for the next call, unless the window is shut."""
+        if self._rest is not None and self._rest.rate_hz == pcm.rate_hz:
+            pcm = Pcm.join([self._rest, pcm])
+        self._rest = None
+        size = round(FRAME_S * pcm.rate_hz)
+        whole = len(pcm) - len(pcm) % size
+        if whole < len(pcm):
+            self._rest = pcm.part(whole)
+        return [pcm.part(at, at + size) for at in range(0, whole, size)]
+
+
+def _hushed(frame: Pcm) -> Pcm:
+    return Pcm(np.zeros(len(frame), dtype=np.float32), frame.rate_hz)

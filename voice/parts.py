@@ -1,0 +1,101 @@
+"""What a conversation is put together from: the other rooms as voice sees them, and its limits.
+
+Interfaces and values only. The one rule: a session gets everything from here; it looks nothing up and reads no setting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from asr.events import ListenEvent
+from grant import Signer
+from sound import Pcm
+from tts import Spoken
+from tts.frames import Frame
+from voice.door import DoorClient
+
+
+class ListenerPort(Protocol):
+    """`asr.Listener` as a session uses it."""
+
+    language: str
+
+    def push(self, pcm: Pcm) -> None: ...
+    def events(self) -> AsyncIterator[ListenEvent]: ...
+    def answer_heard(self) -> None: ...
+    def commit(self) -> None: ...
+    def clear(self) -> None: ...
+    def set_mode(self, mode: Literal["open", "push"]) -> None: ...
+    async def close(self) -> None: ...
+
+
+class HandlePort(Protocol):
+    """`tts.SpeechHandle` as a session uses it."""
+
+    def frames(self) -> AsyncIterator[Frame]: ...
+    def cancel(self) -> None: ...
+    async def done(self) -> Spoken: ...
+
+
+class SpeakerPort(Protocol):
+    """`tts.Speaker` as a session uses it."""
+
+    def say(
+        self,
+        deltas: AsyncIterator[str] | str,
+        *,
+        turn: int,
+        generation: int,
+        voice: str | None,
+        language: str,
+        speed: float,
+    ) -> HandlePort: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BotVoice:
+    """How a bot sounds and waits.
+
+    `preempt` lets thinking begin before the turn is committed (on where thinking is free); `wait` scales the silences
+    that are waited for; `greeting` is said first to a client that asks to be greeted.
+    """
+
+    language: str = "en"
+    voice: str | None = None
+    speed: float = 1.0
+    wait: float = 1.0
+    preempt: bool = True
+    greeting: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sessions at once in all and per person; seconds without a word, and in all, after which one ends."""
+
+    sessions: int = 32
+    per_person: int = 4
+    idle_s: float = 300.0
+    absolute_s: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceParts:
+    """Everything `create_voice` needs.
+
+    `bot` gives how a bot sounds, and raises `KeyError` for one that is not there. `origins` are the web origins let in
+    besides our own. `clock` is monotonic seconds, and `sleep` waits on that clock.
+    """
+
+    listener: Callable[[BotVoice], ListenerPort]
+    speaker: Callable[[BotVoice], SpeakerPort]
+    door: DoorClient
+    signer: Signer
+    bot: Callable[[str], BotVoice] = lambda _name: BotVoice()
+    origins: frozenset[str] = frozenset()
+    limits: Limits = Limits()
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -1,0 +1,71 @@
+"""The receipt of one answer: where its wait went.
+
+Numbers and names, never words. The one rule: a moment that did not come is None, not 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from asr.events import SpeechEnded, Words
+
+if TYPE_CHECKING:
+    from voice.answer import Answer
+
+
+@dataclass(slots=True)
+class Measured:
+    """What listening measured of the turn that is being answered, and what was made for nothing."""
+
+    ended_at: float | None = None
+    heard_at_s: float | None = None
+    waited_ms: float | None = None
+    recognise_ms: float | None = None
+    verdict: str = ""
+    decided_by: str = ""
+    wasted: int = 0
+
+    def words(self, event: Words) -> None:
+        """The final words of a generation."""
+        self.recognise_ms = event.recognise_ms
+        self.verdict, self.decided_by = event.verdict, event.decided_by
+
+    def ended(self, event: SpeechEnded, at: float) -> None:
+        """The commit; `at` is the end of speech on the session's clock."""
+        self.ended_at, self.heard_at_s, self.waited_ms = at, event.at_s, event.waited_ms
+        self.verdict = event.verdict
+
+
+def trace_of(answer: Answer, measured: Measured, *, interrupted: bool) -> dict[str, Any]:
+    """The fields of `firstword.trace`. Times in ms; `heard_at` is seconds of sound since the microphone opened."""
+    times = answer.times
+    return {
+        "response_id": answer.response_id,
+        "heard_at": measured.heard_at_s,
+        "eot_wait_ms": _rounded(measured.waited_ms),
+        "words_ms": _rounded(measured.recognise_ms),
+        "first_token_ms": _between(times.asked_at, times.first_token_at),
+        "first_sound_ms": _between(times.first_token_at, times.first_frame_at),
+        "first_word_ms": _between(measured.ended_at, times.first_audible_at),
+        "verdict": measured.verdict,
+        "decided_by": measured.decided_by,
+        "speculated": answer.speculated,
+        "wasted": measured.wasted,
+        "interrupted": interrupted,
+        "provider": answer.trace.get("provider", ""),
+        "model": answer.trace.get("model", ""),
+        "run": answer.trace.get("run", ""),
+        "tokens": {
+            "prompt": answer.trace.get("prompt_tokens"),
+            "completion": answer.trace.get("completion_tokens"),
+        },
+    }
+
+
+def _between(start: float | None, end: float | None) -> float | None:
+    return None if start is None or end is None else _rounded((end - start) * 1000)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
