@@ -1,1 +1,74 @@
-"""See README.md."""
+"""Thinking: runs, the loop, providers, bots. See README.md."""
+
+from agents_core.bots import Bot, BotVoice
+from agents_core.compile import check_bots
+from agents_core.core import Core
+from agents_core.errors import AskRefused, ContentRefused, CoreError, ProviderFault, UnknownBot
+from agents_core.events import (
+    Act,
+    Ask,
+    Busy,
+    Ceilings,
+    Component,
+    Delta,
+    Done,
+    Ending,
+    Event,
+    Failed,
+    Line,
+    Passages,
+    Started,
+    Trace,
+    Usage,
+)
+from agents_core.library import Bots
+from agents_core.matter import Refusal
+from agents_core.providers import (
+    LocalProvider,
+    OpenAIProvider,
+    Patience,
+    Profile,
+    Provider,
+    Question,
+    ScriptProvider,
+    Whole,
+    Words,
+)
+
+__all__ = [
+    "Act",
+    "Ask",
+    "AskRefused",
+    "Bot",
+    "BotVoice",
+    "Bots",
+    "Busy",
+    "Ceilings",
+    "Component",
+    "ContentRefused",
+    "Core",
+    "CoreError",
+    "Delta",
+    "Done",
+    "Ending",
+    "Event",
+    "Failed",
+    "Line",
+    "LocalProvider",
+    "OpenAIProvider",
+    "Passages",
+    "Patience",
+    "Profile",
+    "Provider",
+    "ProviderFault",
+    "Question",
+    "Refusal",
+    "ScriptProvider",
+    "Started",
+    "Trace",
+    "UnknownBot",
+    "Usage",
+    "Whole",
+    "Words",
+    "check_bots",
+]

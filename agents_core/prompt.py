@@ -1,0 +1,65 @@
+"""What a model is given: who it is, how to sound, what was said, and what its tools answered.
+
+Not the sending. The one rule: what is fixed comes first and does not change between questions, so that a provider that
+keeps prefixes reads it once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from agents_core.bots import Bot
+from agents_core.compile import House
+from agents_core.events import Ask, Line
+from agents_core.loop import Step
+from agents_core.providers.base import Profile
+
+
+def messages(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile) -> tuple[dict[str, Any], ...]:
+    """The conversation in OpenAI's shape."""
+    given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile)}]
+    if bot.memory != "none":
+        given += [{"role": line.role, "content": line.text} for line in _remembered(ask.history, profile)]
+    given.append({"role": "user", "content": ask.text})
+    for step in steps:
+        if step.kind == "tool":
+            given.append({"role": "tool", "tool_call_id": step.call_id, "content": step.text})
+        else:
+            calls = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in step.calls
+            ]
+            given.append({"role": "assistant", "content": step.text, **({"tool_calls": calls} if calls else {})})
+    return tuple(given)
+
+
+def system(bot: Bot, house: House, ask: Ask, profile: Profile) -> str:
+    """The fixed prefix: the bot's own words, then how an answer is to sound."""
+    parts = [bot.prompt]
+    if ask.surface == "voice":
+        parts.append(house.brief["small" if profile.small else "voice"])
+    if ask.language.split("-")[0] != "en":
+        parts.append(house.brief["language"].format_map({"language": ask.language}))
+    return "\n\n".join(part for part in parts if part)
+
+
+def version(bot: Bot, house: House) -> str:
+    """A name for the words a model is given, so that a trace says which ones made an answer."""
+    words = "\n".join((bot.prompt, *(house.brief[key] for key in sorted(house.brief))))
+    return f"{bot.slug}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+
+
+def _remembered(history: tuple[Line, ...], profile: Profile) -> list[Line]:
+    """The latest lines that fit, beginning with something the person said: some models refuse to begin otherwise."""
+    kept: list[Line] = []
+    left = profile.history_chars
+    for line in reversed(history[-profile.history_lines :]):
+        left -= len(line.text)
+        if left < 0:
+            break
+        if line.text.strip():
+            kept.append(line)
+    kept.reverse()
+    first = next((n for n, line in enumerate(kept) if line.role == "user"), len(kept))
+    return kept[first:]

@@ -1,0 +1,21 @@
+"""Who answers. See the room's README.md."""
+
+from agents_core.providers.base import Chunk, Profile, Provider, Question, Whole, Words
+from agents_core.providers.line import Line, Patience
+from agents_core.providers.local import LocalProvider
+from agents_core.providers.openai import OpenAIProvider
+from agents_core.providers.script import ScriptProvider
+
+__all__ = [
+    "Chunk",
+    "Line",
+    "LocalProvider",
+    "OpenAIProvider",
+    "Patience",
+    "Profile",
+    "Provider",
+    "Question",
+    "ScriptProvider",
+    "Whole",
+    "Words",
+]

@@ -1,0 +1,76 @@
+"""What a provider is: an address of words, and the few facts that make it different from the next.
+
+Not a client: `openai`, `local` and `script` are. The one rule: a provider's quirks are data (`Profile`), never an
+`isinstance` somewhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from agents_core.events import Usage
+from agents_core.loop import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How one provider likes to be asked. Prices are millionths of a unit per thousand tokens."""
+
+    max_tokens: int = 512
+    max_tokens_key: str = "max_tokens"  # OpenAI's own newer models want `max_completion_tokens`
+    temperature: float | None = None
+    extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body, as they are
+    small: bool = False  # a model too small for a long brief: it gets one line
+    history_lines: int = 40
+    history_chars: int = 24_000
+    asks_usage: bool = True  # `stream_options.include_usage`; a few servers refuse the field
+    prompt_price: int = 0
+    completion_price: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One asking of a model. `messages` are in OpenAI's shape; `turn` counts the model's answers in this run from 0."""
+
+    messages: tuple[dict[str, Any], ...]
+    model: str = ""
+    max_tokens: int | None = None
+    script: tuple[str, ...] = ()
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Some words of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The answer is complete: the tools it asks for, why it ended, what it used (None where not reported)."""
+
+    calls: tuple[Call, ...] = ()
+    finish_reason: str = "stop"
+    usage: Usage | None = None
+    model: str = ""
+
+
+Chunk = Words | Whole
+
+
+class Provider(Protocol):
+    """Somebody who answers. `ask` yields `Words` and ends with one `Whole`, or raises `ProviderFault`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def costs(self) -> bool: ...
+    @property
+    def profile(self) -> Profile: ...
+    def ask(self, question: Question) -> AsyncGenerator[Chunk, None]: ...
+    async def close(self) -> None: ...

@@ -1,0 +1,56 @@
+"""Whether a provider is asked at all, after it failed or its key was refused.
+
+Not a client wrapper: it counts questions, not calls, and holds no clock. The one rule: a cancel counts for nobody.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+# Five failed questions within two minutes open the breaker for three; then one question is let through to find out.
+FAILURES = 5
+WINDOW_S = 120.0
+OPEN_S = 180.0
+
+
+class Breaker:
+    """The state of one provider. Times are seconds of one clock that only goes forward."""
+
+    def __init__(self) -> None:
+        self._failed_s: deque[float] = deque(maxlen=FAILURES)
+        self._open_until_s: float | None = None
+        self._rest_until_s = 0.0
+        self._probing = False
+
+    def refusal(self, now_s: float) -> str | None:
+        """Why the provider is not asked, or None: then the question is let through and its outcome must be told."""
+        if now_s < self._rest_until_s:
+            return "its key rests"
+        if self._open_until_s is None:
+            return None
+        if now_s < self._open_until_s or self._probing:
+            return "it failed too often"
+        self._probing = True
+        return None
+
+    def answered(self) -> None:
+        """The question was answered: whatever was counted is forgotten."""
+        self._failed_s.clear()
+        self._open_until_s, self._probing = None, False
+
+    def failed(self, now_s: float) -> None:
+        """The question failed, by the provider's fault."""
+        self._failed_s.append(now_s)
+        often = len(self._failed_s) == FAILURES and now_s - self._failed_s[0] <= WINDOW_S
+        if self._probing or often:
+            self._open_until_s = now_s + OPEN_S
+        self._probing = False
+
+    def rests(self, now_s: float, rest_s: float) -> None:
+        """Its key was refused: it is left alone for a while, which says nothing about the provider."""
+        self._rest_until_s = max(self._rest_until_s, now_s + rest_s)
+        self._probing = False
+
+    def cancelled(self) -> None:
+        """The question was taken back: a probe gives its place to the next."""
+        self._probing = False
