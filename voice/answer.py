@@ -54,7 +54,6 @@ class Answer:
     let_go: bool = False
     shown: bool = False
     text: str = ""
-    text_done: bool = False
     over: bool = False
     fault: str = ""
     heard: Heard = field(default_factory=lambda: Heard(OUT_HZ))
@@ -73,7 +72,6 @@ class Answer:
     def recite(self, text: str, speaker: SpeakerPort | None, bot: BotVoice) -> None:
         """Say `text`; nobody is asked."""
         self._took(text)
-        self.text_done = True
         self._deltas.put_nowait(None)
         self._speak(speaker, bot)
 
@@ -103,7 +101,6 @@ class Answer:
         except VoiceError as fault:
             self.fault = str(fault)
         finally:
-            self.text_done = True
             with contextlib.suppress(asyncio.QueueFull):
                 self._deltas.put_nowait(None)
             self.on_change()

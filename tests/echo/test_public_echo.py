@@ -1,0 +1,11 @@
+"""What the room offers."""
+
+from __future__ import annotations
+
+import echo
+
+
+def test_the_public_names() -> None:
+    assert sorted(echo.__all__) == [
+        "Bar", "Judged", "Leak", "is_backchannel", "is_own", "level_of", "pitch_hz",
+    ]  # fmt: skip
