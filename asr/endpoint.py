@@ -1,0 +1,63 @@
+"""Has the person finished? Pure: silence so far and the judge's verdict in, a decision out.
+
+It holds no sound and no clock. The one rule: every wait is a constant here, with its reason, and nothing waits past
+`LONGEST_MS`.
+"""
+
+from __future__ import annotations
+
+from asr.events import Verdict
+
+# Starting values (design/listening.md): 44 s of read prose held 11 pauses of 300 ms and more, 7 of 500, 3 of 700. A wait
+# after a whole sentence may be shorter than any of them, because speech that comes back reopens the turn.
+WAIT_MS: dict[Verdict, float] = {"complete": 240.0, "unsure": 500.0, "incomplete": 1_200.0}
+# A person who is silent for longer than this has finished, whatever the last word was.
+LONGEST_MS = 2_500.0
+# Silence after which the words so far are recognised: three windows of Silero, under the gap inside a double consonant.
+SPECULATE_MS = 80.0
+
+# Where a person's pauses are unknown they are taken to be like this; the waits above fit somebody with such pauses.
+_TYPICAL_MS = 300.0
+# Somebody who never pauses inside a turn drifts to this, which gives the shortest waits.
+_FLUENT_MS = 150.0
+_LEAST_FACTOR, _MOST_FACTOR = 0.6, 2.0
+# One pause moves the average by a quarter: four or five pauses are enough to know somebody, and as many to forget.
+_FORGETS = 0.25
+_FLUENT_FORGETS = 0.1
+
+
+class Pauses:
+    """One person's own pauses inside their turns: an average that forgets."""
+
+    def __init__(self) -> None:
+        self._mean_ms = _TYPICAL_MS
+        self._seen = False
+
+    def heard(self, pause_ms: float) -> None:
+        """They paused this long and went on."""
+        if pause_ms < SPECULATE_MS:
+            return
+        self._seen = True
+        self._mean_ms += _FORGETS * (min(pause_ms, LONGEST_MS) - self._mean_ms)
+
+    def finished(self) -> None:
+        """They finished a turn; one without a pause says that they do not pause."""
+        if not self._seen:
+            self._mean_ms += _FLUENT_FORGETS * (_FLUENT_MS - self._mean_ms)
+        self._seen = False
+
+    @property
+    def factor(self) -> float:
+        """What their waits are multiplied by, 0.6 to 2."""
+        return min(_MOST_FACTOR, max(_LEAST_FACTOR, self._mean_ms / _TYPICAL_MS))
+
+
+def wait_ms(verdict: Verdict, *, scale: float = 1.0, factor: float = 1.0) -> float:
+    """The silence to wait for. `scale` is the bot's, `factor` the person's; an unfinished phrase is waited for alike."""
+    own = 1.0 if verdict == "incomplete" else factor
+    return min(LONGEST_MS, WAIT_MS[verdict] * scale * own)
+
+
+def ended(silence_ms: float, verdict: Verdict, *, scale: float = 1.0, factor: float = 1.0) -> bool:
+    """Whether `silence_ms` of silence after words of this verdict ends the turn."""
+    return silence_ms >= wait_ms(verdict, scale=scale, factor=factor)

@@ -1,0 +1,102 @@
+"""Is the phrase finished? Two witnesses, and who decided.
+
+The words' witness reads punctuation, the last word and numbers being read out, per language, from `endings.toml`. The
+sound's witness is smart-turn, where its weights are there. Pure apart from reading that file once. The one rule:
+*complete* needs every witness there is; an unfinished phrase needs only one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from asr.events import Verdict
+
+_ENDS = ".!?。！？"
+_CLOSERS = "\"')]}»”’ "
+_ONGOING = (",", "-", "–", "—", "...", "…", ";", ":", "、", "，")
+_QUESTION = ("?", "？")
+# The sound calls a turn over from here on (upstream's own threshold).
+_COMPLETE = 0.5
+# Under this the sound is sure that more comes: a filler or a drawn-out word (26 to 30 of 30 endings in "um" or "and").
+_ONGOING_SOUND = 0.2
+# Two digits spoken apart may be a time or an age; three are a number that is being read out, until it is long enough.
+_FEW_DIGITS, _MANY_DIGITS = 3, 7
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge says and `decided_by` which witness: `words`, `sound`, `both`, or `nothing heard`."""
+
+    verdict: Verdict
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Endings:
+    never: frozenset[str]
+    seldom: frozenset[str]
+    numbers: frozenset[str]
+
+
+def judge(text: str, language: str, *, sound: float | None) -> Judgement:
+    """The verdict on `text`. `sound` is smart-turn's opinion that the turn is over, None where it was not asked."""
+    if not text.strip():
+        return Judgement("complete", "nothing heard")
+    words = judge_words(text, language)
+    if words == "incomplete" or sound is None:
+        return Judgement(words, "words")
+    if words == "complete":
+        return Judgement("complete", "both") if sound >= _COMPLETE else Judgement("unsure", "sound")
+    return Judgement("incomplete", "sound") if sound < _ONGOING_SOUND else Judgement("unsure", "words")
+
+
+def judge_words(text: str, language: str) -> Verdict:
+    """What the words alone say."""
+    said = text.rstrip(_CLOSERS)
+    if said.endswith(_ONGOING):
+        return "incomplete"
+    endings = _languages().get(language, _NONE)
+    last = said.rstrip(_ENDS).split()[-1:] or [""]
+    word = last[0].casefold().strip(_CLOSERS + ",").replace("’", "'")
+    ends = said[-1:] in _ENDS if said else False
+    question = said.endswith(_QUESTION)
+    if question:
+        return "complete"
+    if word in endings.never:
+        return "incomplete"
+    digits = _digits_read_out(said.rstrip(_ENDS), endings.numbers)
+    if digits >= _FEW_DIGITS:
+        return "incomplete" if digits < _MANY_DIGITS else "unsure"
+    if word in endings.seldom:
+        return "unsure" if ends else "incomplete"
+    return "complete" if ends else "unsure"
+
+
+def _digits_read_out(said: str, numbers: frozenset[str]) -> int:
+    """How many digits end the text, spoken one by one or in groups; 0 where the last number is a single one."""
+    groups: list[int] = []
+    for token in reversed(re.split(r"[\s,-]+", said)):
+        bare = token.strip(_CLOSERS + ".").casefold()
+        if bare.isdecimal():
+            groups.append(len(bare))
+        elif bare in numbers:
+            groups.append(1)
+        else:
+            break
+    return sum(groups) if len(groups) > 1 else 0
+
+
+_NONE = _Endings(frozenset(), frozenset(), frozenset())
+
+
+@lru_cache(maxsize=1)
+def _languages() -> dict[str, _Endings]:
+    data = tomllib.loads(files("asr").joinpath("endings.toml").read_text(encoding="utf-8"))
+    return {
+        language: _Endings(frozenset(rows["never"]), frozenset(rows["seldom"]), frozenset(rows["numbers"]))
+        for language, rows in data.items()
+    }
