@@ -1,0 +1,92 @@
+"""K10, DT1: the client leaves, and nothing goes on without it."""
+
+import asyncio
+import json
+
+import pytest
+from door_house import House, house, until
+
+from llm_door import Pace
+
+
+def request(at: House, text: str, *, stream: bool = True) -> bytes:
+    body = json.dumps({"messages": [{"role": "user", "content": text}], "stream": stream}).encode()
+    head = (
+        f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{at.port}\r\nAuthorization: Bearer {at.grant()}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+async def closed_within_half_a_second(at: House, runs: int) -> None:
+    async with asyncio.timeout(0.5):
+        while at.core.running or at.core.closed < runs:
+            at.core.changed.clear()
+            if at.core.running or at.core.closed < runs:
+                await at.core.changed.wait()
+
+
+@pytest.mark.parametrize("text", ["hang", "hang after three"], ids=["before the first token", "after three chunks"])
+async def test_k10_the_core_is_closed_when_the_client_leaves_a_hundred_times(text: str) -> None:
+    async with house() as at:
+        before = asyncio.all_tasks()
+        for n in range(1, 101):
+            reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
+            writer.write(request(at, text))
+            await reader.readuntil(b"wor" if text == "hang after three" else b'"role"')
+            writer.close()
+            await closed_within_half_a_second(at, n)
+        assert at.core.tools_run == 0
+        await quiet(before)
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "0.6 plain"])
+async def test_k10_a_client_that_leaves_before_any_answer(stream: bool) -> None:
+    """Without a stream nothing has been written yet, and its leaving is noticed all the same."""
+    async with house() as at:
+        before = asyncio.all_tasks()
+        for n in range(1, 21):
+            _, writer = await asyncio.open_connection("127.0.0.1", at.port)
+            writer.write(request(at, "hang", stream=stream))
+            await until(at.core, lambda n=n: len(at.core.asks) == n and bool(at.core.running))  # type: ignore[misc]
+            writer.close()
+            await closed_within_half_a_second(at, n)
+        await quiet(before)
+
+
+async def test_k10_a_client_that_leaves_at_once_leaves_nothing_behind() -> None:
+    async with house() as at:
+        before = asyncio.all_tasks()
+        for _ in range(50):
+            _, writer = await asyncio.open_connection("127.0.0.1", at.port)
+            writer.write(request(at, "hang"))
+            await writer.drain()
+            writer.close()
+        await quiet(before)
+        assert not at.core.running
+        assert at.core.closed == len(at.core.asks)
+
+
+async def test_a_reader_that_never_reads_is_dropped() -> None:
+    async with house(pace=Pace(stall_s=0.05)) as at:
+        _, writer = await asyncio.open_connection("127.0.0.1", at.port, limit=1024)
+        writer.write(request(at, "long"))
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await until(at.core, lambda: at.core.closed == 1)
+        writer.transport.abort()
+
+
+async def test_w16_leaving_after_the_end_is_no_cancel() -> None:
+    async with house() as at:
+        reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
+        writer.write(request(at, "hi"))
+        await reader.readuntil(b"data: [DONE]\n\n")
+        writer.close()
+        await until(at.core, lambda: at.core.closed == 1)
+
+
+async def quiet(before: set[asyncio.Task[object]]) -> None:
+    """No task is left that was not there before."""
+    async with asyncio.timeout(5):
+        while left := asyncio.all_tasks() - before:
+            await asyncio.wait(left)
