@@ -6,10 +6,12 @@ nothing of turns or words. The one rule: sound of any length goes in, and each s
 
 from __future__ import annotations
 
+import importlib
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +72,7 @@ class Activity:
     """Speech activity of one stream of mono sound at 16 kHz."""
 
     def __init__(self, silero: Silero) -> None:
-        import webrtcvad
+        webrtcvad: Any = importlib.import_module("webrtcvad")
 
         self._silero = silero
         self._gate = webrtcvad.Vad(_GATE_MODE)

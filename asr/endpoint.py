@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from asr.events import Verdict
 
-# Starting values (design/listening.md): 44 s of read prose held 11 pauses of 300 ms and more, 7 of 500, 3 of 700. A wait
-# after a whole sentence may be shorter than any of them, because speech that comes back reopens the turn.
+# Starting values (design/listening.md): 44 s of read prose held 11 pauses of 300 ms and more, 7 of 500, 3 of 700. A
+# wait after a whole sentence may be shorter than any of them, because speech that comes back reopens the turn.
 WAIT_MS: dict[Verdict, float] = {"complete": 240.0, "unsure": 500.0, "incomplete": 1_200.0}
 # A person who is silent for longer than this has finished, whatever the last word was.
 LONGEST_MS = 2_500.0
@@ -53,7 +53,7 @@ class Pauses:
 
 
 def wait_ms(verdict: Verdict, *, scale: float = 1.0, factor: float = 1.0) -> float:
-    """The silence to wait for. `scale` is the bot's, `factor` the person's; an unfinished phrase is waited for alike."""
+    """The silence to wait for. `scale` is the bot's, `factor` the person's, which leaves unfinished phrases alone."""
     own = 1.0 if verdict == "incomplete" else factor
     return min(LONGEST_MS, WAIT_MS[verdict] * scale * own)
 

@@ -41,7 +41,8 @@ def log_mel(samples: Samples) -> Samples:
 @lru_cache(maxsize=1)
 def _window() -> Samples:
     """A periodic Hann window."""
-    return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(_FFT) / _FFT)).astype(np.float32)
+    window: Samples = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(_FFT) / _FFT)).astype(np.float32)
+    return window
 
 
 @lru_cache(maxsize=1)

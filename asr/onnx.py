@@ -5,6 +5,7 @@ The one rule: a file that is no model is refused in words before the runtime see
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def open_onnx(path: Path, *, threads: int) -> Any:
         raise EngineRefused(str(path), fault.strerror) from fault
     if size < _LEAST_BYTES or not head.strip(b"\0"):
         raise EngineRefused(str(path), f"{size} bytes are no model")
-    import onnxruntime
+    onnxruntime: Any = importlib.import_module("onnxruntime")
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

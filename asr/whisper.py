@@ -7,6 +7,7 @@ rest. The one rule: never condition on earlier text.
 
 from __future__ import annotations
 
+import importlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +52,8 @@ class _Part:
 class WhisperRecogniser:
     """A Whisper model in CTranslate2's format. Blocking: one lane runs it.
 
-    `folder` holds `model.bin`, `config.json`, `tokenizer.json` and the vocabulary. `threads` is the number of cores used
-    by one call. Raises `EngineRefused` where the files cannot be loaded.
+    `folder` holds `model.bin`, `config.json`, `tokenizer.json` and the vocabulary. `threads` is the number of cores that
+    one call uses. Raises `EngineRefused` where the files cannot be loaded.
     """
 
     def __init__(
@@ -114,13 +115,11 @@ class WhisperRecogniser:
         )
 
     def _window(self, samples: Samples, language: str, hint: str, *, times: bool) -> _Part:
-        import ctranslate2
-
         duration_s = len(samples) / RATE_HZ
         window_s = min(30.0, max(self._least_window_s, duration_s + _ROOM_S))
         padded = np.zeros(round(window_s * RATE_HZ), dtype=np.float32)
         padded[: len(samples)] = samples[: len(padded)]
-        encoded = self._model.encode(ctranslate2.StorageView.from_array(log_mel(padded)[None]))
+        encoded = self._model.encode(_view(log_mel(padded)[None]))
         start = self._spelling.start(language, multilingual=self._languages is None)
         prompt = self._spelling.hint(hint, _HINT_TOKENS) + start
         cap = 2 * (_TOKENS + math.ceil(_TOKENS_PER_S * duration_s))
@@ -168,12 +167,16 @@ def _cut(samples: Samples) -> list[tuple[int, Samples]]:
     return stretches
 
 
+def _view(features: Samples) -> Any:
+    ctranslate2: Any = importlib.import_module("ctranslate2")
+    return ctranslate2.StorageView.from_array(features)
+
+
 def _load(folder: Path, threads: int) -> Any:
     for name in ("model.bin", "config.json", "tokenizer.json"):
         if not (folder / name).is_file():
             raise EngineRefused(str(folder / name), "there is no such file")
-    import ctranslate2
-
+    ctranslate2: Any = importlib.import_module("ctranslate2")
     try:
         return ctranslate2.models.Whisper(
             str(folder), device="cpu", compute_type="int8", intra_threads=threads, inter_threads=1

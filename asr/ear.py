@@ -1,0 +1,126 @@
+"""What every session shares: the models of listening, and what they make of one stretch of speech.
+
+`Ear` is made once for the process and gives each session its `Listener`. It keeps no session's state. The one rule:
+sound in which nobody spoke never reaches a recogniser, because recognisers invent words.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from asr.activity import Silero
+from asr.errors import LanguageRefused
+from asr.features import RATE_HZ
+from asr.judge import Judgement, judge, judge_words
+from asr.recogniser import Recogniser, Transcript
+from asr.smart_turn import SmartTurn
+from models.lanes import Lane
+from sound import Pcm, Samples
+
+# Under 100 ms of voiced sound, or quieter than RMS 0.005, is nobody (design/listening.md, "Activity").
+LEAST_VOICED = RATE_HZ // 10
+LEAST_RMS = 0.005
+# The quick ear is unsure under this mean log probability (tiny.en's clean sentences lie at -0.3 to -0.7).
+_UNSURE_LOG = -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Speech cut out of a stream: `samples` at 16 kHz with what surrounds it, of which `voiced` were a voice.
+
+    Speech lies at `begin` to `end` of `samples`.
+    """
+
+    samples: Samples
+    begin: int
+    end: int
+    voiced: int
+
+    @property
+    def somebody(self) -> bool:
+        """Whether anybody can have said anything in it."""
+        spoken = self.samples[self.begin : self.end]
+        if self.voiced < LEAST_VOICED or not len(spoken):
+            return False
+        return float(np.sqrt(np.mean(np.square(spoken, dtype=np.float64)))) >= LEAST_RMS
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A transcript with the judge's opinion and what it took."""
+
+    transcript: Transcript
+    judgement: Judgement
+    recognise_ms: float
+
+
+class Ear:
+    """The shared models. `lane` is where they run; `careful` corrects the quick ear where that one was unsure.
+
+    `language` is what sessions hear unless told otherwise; a recogniser that does not know it is refused at once.
+    """
+
+    def __init__(
+        self,
+        recogniser: Recogniser,
+        lane: Lane,
+        *,
+        silero: Silero | None = None,
+        smart_turn: SmartTurn | None = None,
+        careful: Recogniser | None = None,
+        language: str = "en",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.recogniser = recogniser
+        self.lane = lane
+        self.silero = silero or Silero()
+        self.clock = clock
+        self._smart_turn = smart_turn
+        self._careful = careful
+        self.check_language(language)
+        self.language = language
+
+    def check_language(self, language: str) -> None:
+        """Raises `LanguageRefused`, in words."""
+        known = self.recogniser.languages
+        if known is not None and language not in known:
+            raise LanguageRefused(language, self.recogniser.name, known)
+
+    def understand(self, stretch: Stretch, *, language: str, hint: str = "") -> Understood:
+        """Recognise and judge. Blocking, for the lane."""
+        began = self.clock()
+        if not stretch.somebody:
+            return Understood(Transcript("", language, no_speech=1.0), Judgement("complete", "nothing heard"), 0.0)
+        pcm = Pcm(stretch.samples, RATE_HZ)
+        heard = self.recogniser.recognise(pcm, language=language, hint=hint)
+        if self._careful is not None and _unsure(heard):
+            heard = self._careful.recognise(pcm, language=language, hint=hint)
+        took_ms = (self.clock() - began) * 1000
+        sound = None
+        if heard.text and self._smart_turn is not None and judge_words(heard.text, language) != "incomplete":
+            sound = self._smart_turn.complete(pcm, speech_end=stretch.end)
+        return Understood(heard, judge(heard.text, language, sound=sound), round(took_ms, 1))
+
+    def glance(self, stretch: Stretch, *, language: str, hint: str = "") -> Understood:
+        """Recognise what there is while somebody is speaking; nobody judges it. Blocking, for the lane."""
+        began = self.clock()
+        if not stretch.somebody:
+            return Understood(Transcript("", language), Judgement("unsure", ""), 0.0)
+        heard = self.recogniser.recognise(Pcm(stretch.samples, RATE_HZ), language=language, hint=hint)
+        # The end of a stretch that goes on is often half a word, to which a full stop does not belong.
+        heard = replace(heard, text=heard.text.rstrip(".…- "))
+        return Understood(heard, Judgement("unsure", ""), round((self.clock() - began) * 1000, 1))
+
+
+def _unsure(heard: Transcript) -> bool:
+    """Whether a second, careful look is worth its time: unlikely words, or a number, or a name inside a sentence."""
+    words = heard.text.split()
+    if heard.mean_log_probability < _UNSURE_LOG:
+        return True
+    inside = [word for before, word in itertools.pairwise(words) if before[-1] not in ".!?"]
+    return any(c.isdigit() for c in heard.text) or any(w[0].isupper() and w[:2] not in {"I", "I'"} for w in inside)

@@ -1,0 +1,94 @@
+"""What is being made of one session's speech: at most one understanding and one guess at a time.
+
+It runs them on the ear's lane and hands on what comes of them; whether that is still wanted, the listener knows. The
+one rule: a guess never waits before, and never delays, an understanding.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from asr.ear import Ear, Stretch, Understood
+from asr.judge import Judgement
+from asr.recogniser import Transcript
+from asr.settings import ListenSettings
+from models.lanes import LanesClosed
+
+_log = logging.getLogger(__name__)
+
+Use = Callable[[Understood], None]
+
+
+class Making:
+    """The work of one session."""
+
+    def __init__(self, ear: Ear, settings: ListenSettings) -> None:
+        self._ear = ear
+        self._settings = settings
+        self._final: asyncio.Task[None] | None = None
+        self._guess: asyncio.Task[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being made."""
+        return any(task is not None and not task.done() for task in (self._final, self._guess))
+
+    @property
+    def looking(self) -> bool:
+        """Whether a guess is being made."""
+        return self._guess is not None and not self._guess.done()
+
+    def understand(self, stretch: Stretch, language: str, use: Use) -> None:
+        """Recognise and judge `stretch`, ahead of every guess; `use` gets what comes of it."""
+        self.abandon()
+        self._final = asyncio.create_task(self._understand(stretch, language, use))
+
+    def look(self, stretch: Stretch, language: str, use: Use) -> None:
+        """Guess at `stretch` while somebody speaks; `use` is called where there are words."""
+        self._guess = asyncio.create_task(self._look(stretch, language, use))
+
+    def abandon(self) -> None:
+        """What is being made is for nobody any more; what has not started never runs."""
+        for task in (self._final, self._guess):
+            if task is not None and not task.done():
+                task.cancel()
+
+    async def wait(self) -> None:
+        """Returns when nothing is being made."""
+        running = [task for task in (self._final, self._guess) if task is not None and not task.done()]
+        if running:
+            await asyncio.wait(running)
+
+    async def close(self) -> None:
+        """Abandon everything, and see it gone."""
+        self.abandon()
+        await self.wait()
+
+    async def _understand(self, stretch: Stretch, language: str, use: Use) -> None:
+        ear, hint = self._ear, self._settings.hint
+        try:
+            understood = await ear.lane.run(
+                lambda: ear.understand(stretch, language=language, hint=hint), deadline_s=ear.clock()
+            )
+        except LanesClosed:
+            return
+        except Exception:
+            # A turn that cannot be understood still ends: nobody is left waiting for a fault of ours.
+            _log.exception("an utterance could not be recognised")
+            understood = Understood(Transcript("", language), Judgement("complete", "recogniser failed"), 0.0)
+        use(understood)
+
+    async def _look(self, stretch: Stretch, language: str, use: Use) -> None:
+        ear, hint = self._ear, self._settings.hint
+        later_s = ear.clock() + self._settings.partial_every_ms / 1000
+        try:
+            seen = await ear.lane.run(lambda: ear.glance(stretch, language=language, hint=hint), deadline_s=later_s)
+        except LanesClosed:
+            return
+        except Exception:
+            _log.exception("a guess could not be made")
+            return
+        if seen.transcript.text:
+            use(seen)

@@ -1,0 +1,74 @@
+"""The turn that is being listened to: its number, its generation, where its sound lies, and the parts already said.
+
+Plain bookkeeping; it holds no sound and starts nothing. The one rule: speech that comes back before the answer was
+heard continues the same turn under the next generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from asr.features import RATE_HZ
+
+# After this long the person has begun anew, whether or not anybody said that the answer was heard.
+_REOPEN = 30 * RATE_HZ
+# A turn of this many committed parts is closed: a television would talk for ever.
+_MOST_PARTS = 4
+
+
+@dataclass(slots=True)
+class Turn:
+    """Positions are samples at 16 kHz since the microphone was opened.
+
+    `open`: somebody is speaking or merely pausing. `audio_start` is where the sound to recognise begins, pre-roll
+    included; speech lies between `speech_start` and `speech_stop`, of which `voiced` samples were a voice.
+    """
+
+    number: int = 0
+    generation: int = 0
+    open: bool = False
+    pausing: bool = False
+    audio_start: int = 0
+    speech_start: int = 0
+    speech_stop: int = 0
+    voiced: int = 0
+    parts: list[str] = field(default_factory=list)
+    reopens: bool = False
+
+    def begin(self, onset: int, *, floor: int, pre_roll: int) -> None:
+        """Somebody speaks at `onset`: another turn, or the same one again. Nothing before `floor` is heard twice."""
+        if self.reopens and onset - self.speech_stop <= _REOPEN and len(self.parts) < _MOST_PARTS:
+            self.generation += 1
+        else:
+            self.number += 1
+            self.generation = 1
+            self.parts.clear()
+        # Sound that the turn before has used is not recognised again.
+        self.audio_start = max(onset - pre_roll, floor, self.speech_stop if self.number > 1 or self.parts else 0)
+        self.speech_start = self.speech_stop = onset
+        self.voiced = 0
+        self.open, self.pausing = True, False
+
+    def commit(self, text: str) -> None:
+        """The words stand. Where nobody has said anything there is nothing to reopen."""
+        self.open = self.pausing = False
+        if text:
+            self.parts.append(text)
+        self.reopens = bool(self.parts)
+
+    def answered(self) -> None:
+        """The answer was heard; an utterance that is open keeps its turn."""
+        if not self.open:
+            self.reopens = False
+            self.parts.clear()
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Parts of one line. The stop that a recogniser put behind a sentence which then went on goes."""
+    said = [part for part in parts if part]
+    line = "".join(said[:1])
+    for part in said[1:]:
+        goes_on = line.endswith(("...", "…")) or part[0].islower()
+        line = f"{line.rstrip('.… ') if goes_on else line} {part}"
+    return line
