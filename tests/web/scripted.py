@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import uvicorn
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from web import BotCard, create_pages
 
@@ -50,6 +50,17 @@ BOTS = (
     BotCard("host", "Maître d’", "", "wave", "en", "Takes a table for you.", ("joe", "amy"), ("en", "fr")),
     BotCard("coach", "Coach", "What are you practising?", "radial", "en", "Listens, then asks one question."),
 )
+
+
+# A worklet that tells the peak of each block, for tests that listen to the page.
+TAP_JS = """registerProcessor("tap", class extends AudioWorkletProcessor {
+  process([input]) {
+    let peak = 0;
+    for (const sample of input[0] ?? []) peak = Math.max(peak, Math.abs(sample));
+    this.port.postMessage([currentTime, peak]);
+    return true;
+  }
+});"""
 
 
 @dataclass
@@ -172,11 +183,11 @@ class _Partner:
             await self.send("response.output_audio_transcript.delta", **head, delta=f"{word} ")
         await self.send("firstword.state", state="speaking")
         at = np.arange(round(self.script.answer_s * RATE_HZ)) / RATE_HZ
-        shape = 0.5 + 0.5 * np.sin(2 * math.pi * 3 * at)
-        sound = (0.3 * shape * np.sin(2 * math.pi * 330 * at) * 32767).astype("<i2")
+        swing = 0.5 + 0.5 * np.sin(2 * math.pi * 3 * at)
+        sound = (0.3 * swing * np.sin(2 * math.pi * 330 * at) * 32767).astype("<i2")
         began = time.monotonic()
         for start in range(0, len(sound), FRAME):
-            while self.held or time.monotonic() - began < start / RATE_HZ - 0.32:
+            while self.held or time.monotonic() - began < start / RATE_HZ - 0.32:  # noqa: ASYNC110 - a paced clock
                 await asyncio.sleep(0.01)
             chunk = base64.b64encode(sound[start : start + FRAME].tobytes()).decode()
             await self.send("response.output_audio.delta", **head, delta=chunk)
@@ -202,6 +213,10 @@ def scripted_app(script: Script) -> FastAPI:
         return {"ready": not script.loading, "loading": script.loading}
 
     app.include_router(create_pages(lambda: BOTS, ready))
+
+    @app.get("/tap.js")
+    async def tap() -> Response:
+        return Response(TAP_JS, media_type="text/javascript")
 
     @app.post("/app/voice/{bot}/start")
     async def start(bot: str) -> Any:

@@ -83,6 +83,13 @@ class Orb extends HTMLElement {
   #begin() {
     cancelAnimationFrame(this.#frame);
     this.#measure();
+    if (this.hasAttribute("sample")) {
+      // One little picture of the shape in the middle of a word.
+      Object.assign(this.#now, { level: 0.5, turn: 0.6, time: 1 });
+      this.#now.history.forEach((_, at, history) => (history[at] = 0.35 + 0.3 * Math.sin(at * 1.3 + 0.6)));
+      this.#draw();
+      return;
+    }
     if (still.matches) {
       Object.assign(this.#now, { level: 0, voice: 0, turn: 0, time: 0, mood: this.#mood === "thinking" ? 1 : 0 });
       this.#now.history.fill(0);

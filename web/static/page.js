@@ -31,6 +31,7 @@ let pending = "";
 let heardSoFar = "";
 let sounding = "";
 let latest = null;
+let greeting = false;
 let clientHeard = { level: 0 };
 
 const player = new Player((progress) => {
@@ -57,9 +58,11 @@ const microphone = new Microphone(
 const wire = new Realtime(
   bot.bot,
   {
-    open(again) {
+    idle: () => !now.audible && !pending && !now.talking && now.phase === "listening",
+    open() {
+      greeting = false;
+      if (now.link === "lost") notice("The connection is back.");
       now.link = "open";
-      notice(again ? "The connection is back." : "");
       show();
     },
     lost(was) {
@@ -127,8 +130,9 @@ const wire = new Realtime(
     quiet,
     kept(item) {
       const line = answers.get(item.id);
-      const text = item.content?.map((part) => part.transcript ?? part.text ?? "").join(" ").trim();
+      const text = (item.content ?? []).map((part) => part.transcript ?? part.text ?? "").join(" ").trim();
       if (line && text) transcript.write(line, text);
+      else line?.remove();
     },
     hold(held) {
       now.held = held;
@@ -147,7 +151,9 @@ const wire = new Realtime(
       if (made && line) transcript.attach(line, made);
     },
     error(error) {
-      if (error.code !== "response_cancel_not_active") notice(error.message);
+      // What the page asked in vain (a cancel that came too late) is no news to anybody.
+      if (error.type !== "invalid_request_error") notice(error.message);
+      else console.info(error.message);
     },
   },
   session,
@@ -168,7 +174,8 @@ function session() {
       },
       output,
     },
-    firstword: { events: true },
+    // The bot's first sentence is said once, to somebody who came to talk.
+    firstword: { events: true, greet: greeting },
   };
 }
 
@@ -228,6 +235,7 @@ async function begin(withMicrophone) {
   const sound = wakeSound();
   if (now.link === "idle") {
     now.link = "connecting";
+    greeting = withMicrophone;
     live.dark();
     show();
     wire.connect();

@@ -8,6 +8,10 @@ const BACKOFF_MS = [400, 1000, 2000, 4000, 8000, 15000];
 const MOST_WAITING_BYTES = 128 * 1024;
 // So many earlier lines are told again after a reconnect; a conversation needs its thread, not its archive.
 const TOLD_AGAIN = 20;
+// A grant lasts minutes, a conversation may last longer: so long before its end a fresh one is fetched, in a quiet moment.
+const RENEW_BEFORE_S = 90;
+const ASK_QUIET_MS = 3000;
+const KEPT = "kept:";
 
 export class Realtime {
   /**
@@ -23,6 +27,7 @@ export class Realtime {
     this.tries = 0;
     this.timer = 0;
     this.was = false;
+    this.renewal = 0;
     this.waiting = [];
     this.response = null;
     addEventListener("online", () => this.#again(0));
@@ -42,7 +47,8 @@ export class Realtime {
   close() {
     this.wanted = false;
     clearTimeout(this.timer);
-    this.socket?.close(1000);
+    clearTimeout(this.renewal);
+    this.socket?.close?.(1000);
   }
 
   /** The session's settings changed. */
@@ -85,7 +91,8 @@ export class Realtime {
   /** @param {string} item @param {number} playedMs */
   truncate(item, playedMs) {
     this.send({ type: "conversation.item.truncate", item_id: item, content_index: 0, audio_end_ms: Math.floor(playedMs) });
-    this.send({ type: "conversation.item.retrieve", item_id: item });
+    // An error that answers this means that none of it is kept.
+    this.send({ type: "conversation.item.retrieve", item_id: item, event_id: `${KEPT}${item}` });
   }
 
   send(event) {
@@ -118,7 +125,7 @@ export class Realtime {
     } catch {
       return this.#lost();
     }
-    this.on.started?.(started);
+    this.#renewAt(started.expires_at);
     const url = new URL("/v1/realtime", location.href);
     url.protocol = url.protocol.replace("http", "ws");
     const socket = new WebSocket(url, ["realtime", `openai-insecure-api-key.${started.grant}`]);
@@ -132,10 +139,28 @@ export class Realtime {
     this.tries = 0;
     this.update();
     if (this.was) for (const { role, text } of this.lines().slice(-TOLD_AGAIN)) this.#item(role, text);
-    const again = this.was;
     this.was = true;
-    this.on.open(again);
+    this.on.open();
     for (const text of this.waiting.splice(0)) this.say(text);
+  }
+
+  #renewAt(expires_at) {
+    clearTimeout(this.renewal);
+    if (!expires_at) return;
+    const renew = () => {
+      if (!this.open || !this.on.idle()) this.renewal = setTimeout(renew, ASK_QUIET_MS);
+      else this.#replace();
+    };
+    const left_s = expires_at - Date.now() / 1000 - RENEW_BEFORE_S;
+    this.renewal = setTimeout(renew, Math.max(ASK_QUIET_MS, left_s * 1000));
+  }
+
+  /** The same conversation on a fresh connection; nobody notices. */
+  #replace() {
+    this.socket.onclose = this.socket.onmessage = null;
+    this.socket.close(1000);
+    this.socket = null;
+    this.#dial();
   }
 
   #refused(why) {
@@ -204,6 +229,7 @@ export class Realtime {
       case "firstword.trace":
         return on.trace(event);
       case "error":
+        if (event.error.event_id?.startsWith(KEPT)) return on.kept({ id: event.error.event_id.slice(KEPT.length) });
         return on.error(event.error);
     }
   }

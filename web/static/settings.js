@@ -85,6 +85,7 @@ function choice(legend, name, options, chosen, set, picture) {
 function drawing(shape) {
   const orb = document.createElement("fw-orb");
   orb.setAttribute("shape", shape);
+  orb.setAttribute("sample", "");
   orb.setAttribute("aria-hidden", "true");
   return orb;
 }

@@ -21,6 +21,8 @@ const POINTS = 84;
 function aura(pen, now) {
   const breath = Math.sin(now.time * 1.1) * 0.012 + Math.sin(now.time * 3.4) * 0.03 * now.mood;
   const radius = 0.52 + 0.13 * now.level + breath;
+  // Where the strands lie close together at rest, each is thinner, or they would add up to white or to mud.
+  const ink = (now.night ? 0.62 : 0.66) + 0.3 * now.level;
   glow(pen, now, radius);
   pen.globalCompositeOperation = now.night ? "lighter" : "multiply";
   for (const strand of STRANDS) {
@@ -29,11 +31,11 @@ function aura(pen, now) {
     const shade = pen.createConicGradient(angle * 1.3, 0, 0);
     const colour = now.colours[strand.colour];
     const next = now.colours[(strand.colour + 1) % 3];
-    shade.addColorStop(0, faded(colour, 0.55));
-    shade.addColorStop(0.3, faded(next, 0.1));
-    shade.addColorStop(0.55, faded(colour, 0.42));
-    shade.addColorStop(0.8, faded(next, 0.06));
-    shade.addColorStop(1, faded(colour, 0.55));
+    shade.addColorStop(0, faded(colour, 0.5 * ink));
+    shade.addColorStop(0.3, faded(next, 0.12 * ink));
+    shade.addColorStop(0.55, faded(colour, 0.38 * ink));
+    shade.addColorStop(0.8, faded(next, 0.07 * ink));
+    shade.addColorStop(1, faded(colour, 0.5 * ink));
     pen.beginPath();
     ring(pen, (at) => radius + swing * wave(at, angle, strand) + 0.02);
     ring(pen, (at) => (radius + swing * wave(at, angle + 0.5, strand)) * 0.82 - 0.05 * now.level);

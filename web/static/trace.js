@@ -1,79 +1,76 @@
 // The receipt under an answer: how soon the first word was, and where the time went. One folded line, and a small
 // waterfall inside. It shows what the trace says and makes nothing up: a time that is missing is not drawn.
 
-// A stage of the turn: the name it has in the trace, and in words. All times count from the end of speech.
+// The stages, in the order in which they come, as the trace names them and in words. Each is a length of its own: what
+// was prepared during the silence ran beside the wait, so the lengths may add up to more than the whole.
 const STAGES = [
-  ["speech_end", "you stopped"],
-  ["words", "words"],
-  ["end_of_turn", "your turn ended"],
-  ["asked", "asked"],
-  ["first_token", "first token"],
-  ["first_piece", "first piece"],
-  ["first_sound", "first sound"],
-  ["first_word", "first word"],
+  ["eot_wait_ms", "silence waited"],
+  ["words_ms", "your words"],
+  ["first_token_ms", "first token"],
+  ["first_sound_ms", "first sound"],
+  ["first_word_ms", "first word"],
 ];
-const LABELS = Object.fromEntries(STAGES);
 
 /** @param {object} trace @returns {HTMLDetailsElement | null} */
 export function receipt(trace) {
-  const { marks, facts } = read(trace);
-  if (!marks.length && !facts.length) return null;
+  const stages = STAGES.map(([key, label]) => [label, trace[key]]).filter(([, ms]) => Number.isFinite(ms));
+  const facts = factsOf(trace);
+  if (!stages.length && !facts.length) return null;
   const box = document.createElement("details");
   box.className = "receipt";
-  const line = document.createElement("summary");
-  const soon = marks.find(([name]) => name === "first_word") ?? marks.find(([name]) => name === "first_sound");
-  line.textContent = soon ? `First word in ${inWords(soon[1])}` : "How it went";
-  box.append(line);
-  if (marks.length) box.append(waterfall(marks));
-  if (facts.length) {
-    const list = document.createElement("dl");
-    for (const [name, value] of facts) list.append(element("dt", name), element("dd", value));
-    box.append(list);
-  }
+  const soon = trace.first_word_ms;
+  box.append(element("summary", Number.isFinite(soon) ? `First word in ${inWords(soon)}` : "How it went"));
+  if (stages.length) box.append(waterfall(stages, trace));
+  const list = document.createElement("dl");
+  for (const [name, value] of facts) list.append(element("dt", name), element("dd", value));
+  box.append(list);
   return box;
 }
 
-function read(trace) {
-  const marks = [];
-  const facts = [];
-  const flat = { ...trace, ...trace.times, ...trace.marks };
-  for (const [key, value] of Object.entries(flat)) {
-    if (["type", "event_id", "item_id", "response_id"].includes(key) || value === null || value === "") continue;
-    if (key.endsWith("_ms") && Number.isFinite(value)) marks.push([key.slice(0, -3), value]);
-    else if (typeof value === "boolean") facts.push([spoken(key), value ? "yes" : "no"]);
-    else if (typeof value === "number" || typeof value === "string") facts.push([spoken(key), String(value)]);
-  }
-  return { marks: marks.sort((one, other) => one[1] - other[1]), facts };
+/** What is known in words; what did not happen is left out. */
+function factsOf(trace) {
+  const { prompt, completion } = trace.tokens ?? {};
+  const heard = Number.isFinite(trace.heard_at) && `${trace.heard_at.toFixed(1)} s into the conversation`;
+  const facts = [
+    ["heard", heard],
+    ["your turn", [trace.verdict, trace.decided_by && `by ${trace.decided_by}`].filter(Boolean).join(", ")],
+    ["prepared", trace.speculated && "while the silence was waited for"],
+    ["thrown away", trace.wasted > 0 && `${trace.wasted} earlier ${trace.wasted === 1 ? "try" : "tries"}`],
+    ["interrupted", trace.interrupted && "yes"],
+    ["answered by", [trace.model, trace.provider && `on ${trace.provider}`].filter(Boolean).join(" ")],
+    ["tokens", Number.isFinite(completion) && `${prompt ?? 0} read, ${completion} written`],
+  ];
+  return facts.filter(([, value]) => value);
 }
 
-function waterfall(marks) {
-  const first = Math.min(0, marks[0][1]);
-  const span = Math.max(1, marks.at(-1)[1] - first);
+function waterfall(stages, trace) {
+  const places = place(trace);
+  const end = Math.max(1, ...stages.map(([label, ms]) => (places[label] ?? 0) + ms));
   const list = document.createElement("ol");
   list.className = "fall";
-  let before = first;
-  for (const [name, at] of marks) {
+  for (const [label, ms] of stages) {
     const row = document.createElement("li");
     const bar = document.createElement("i");
-    bar.style.marginInlineStart = `${((before - first) / span) * 100}%`;
-    bar.style.inlineSize = `${Math.max(1, ((at - before) / span) * 100)}%`;
+    bar.style.marginInlineStart = `${((places[label] ?? 0) / end) * 100}%`;
+    bar.style.inlineSize = `${Math.max(1, (ms / end) * 100)}%`;
     const track = document.createElement("span");
     track.append(bar);
-    row.append(element("b", LABELS[name] ?? spoken(name)), track, element("em", inWords(at)));
+    row.append(element("b", label), track, element("em", inWords(ms)));
     list.append(row);
-    before = Math.max(before, at);
   }
   return list;
+}
+
+/** Where each stage began, where that follows from the trace: one thing after another, or all from the start. */
+function place({ speculated, eot_wait_ms: wait = 0, words_ms: words = 0, first_token_ms: token = 0 }) {
+  if (speculated) return { "first token": words, "first sound": words + token };
+  return { "first token": wait, "first sound": wait + token };
 }
 
 function element(tag, text) {
   const made = document.createElement(tag);
   made.textContent = text;
   return made;
-}
-
-function spoken(key) {
-  return key.replace(/_/g, " ");
 }
 
 function inWords(ms) {

@@ -1,0 +1,197 @@
+"""The page in Chromium, with a WAV as the microphone: what a person hears and sees in a conversation."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Script
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+
+# Taps whatever goes to the loudspeaker (`tap.js` is the partner's): each block's peak, with the audio clock's time.
+TAP = """
+window.tapped = [];
+window.marks = {};
+const connect = AudioNode.prototype.connect;
+AudioNode.prototype.connect = function (to, ...rest) {
+  if (to === this.context.destination) window.tap = { from: this, context: this.context };
+  return connect.call(this, to, ...rest);
+};
+window.startTap = async () => {
+  const { from, context } = window.tap;
+  await context.audioWorklet.addModule("/tap.js");
+  const node = new AudioWorkletNode(context, "tap", { numberOfOutputs: 0 });
+  node.port.onmessage = ({ data }) => window.tapped.push(data);
+  connect.call(from, node);
+};
+window.clock = () => window.tap.context.currentTime;
+"""
+
+
+def tap(page: Any) -> None:
+    """Begin to record the loudspeaker."""
+    page.wait_for_function("window.tap && window.tap.context.state === 'running'")
+    page.evaluate("startTap()")
+
+
+def bubbles(page: Any) -> list[tuple[str, str]]:
+    script = "all => all.map(li => [li.dataset.role, li.querySelector('.words').textContent.trim()])"
+    return [tuple(line) for line in page.eval_on_selector_all("#transcript li[data-role]", script)]
+
+
+def start(page: Any) -> None:
+    page.click("#start:enabled")
+
+
+def test_a_spoken_question_is_shown_live_answered_aloud_and_written_once(
+    visit: Callable[..., Any], wav: Callable[..., Path], script: Script
+) -> None:
+    page = visit(wav((1.0, 2.0)), before=TAP)
+    start(page)
+    tap(page)
+    page.wait_for_selector("#live[data-how=live]")
+    assert "What is the first" in page.inner_text("#live")
+    page.wait_for_selector("#live[data-how=held]")
+    assert page.inner_text("#live") == script.heard
+    assert bubbles(page) == []
+    page.wait_for_selector("#transcript li[data-role=assistant]")
+    assert page.inner_text("#live").strip() == ""
+    page.wait_for_selector(".receipt")
+    assert bubbles(page) == [("user", script.heard), ("assistant", script.answer)]
+    assert "431 ms" in page.inner_text(".receipt summary")
+    page.wait_for_function("window.tapped.filter(([, peak]) => peak > 0.2).length > 100")
+
+
+def test_frames_are_20_ms_of_24_khz_and_the_session_asks_for_our_events(
+    visit: Callable[..., Any], wav: Callable[..., Path], script: Script
+) -> None:
+    page = visit(wav((1.0, 1.5)))
+    start(page)
+    page.wait_for_selector("#transcript li[data-role=user]")
+    session = script.last("session.update")["session"]
+    assert session["firstword"]["events"] is True
+    assert session["audio"]["input"]["format"] == {"type": "audio/pcm", "rate": 24000}
+    # The scripted partner asserts the length of each frame; a failure there would have closed the connection.
+    assert script.starts == 1
+
+
+def test_talking_over_the_answer_stops_it_and_tells_what_was_heard(
+    visit: Callable[..., Any], wav: Callable[..., Path], script: Script
+) -> None:
+    script.answer_s = 6.0
+    page = visit(wav((1.0, 1.6), (4.0, 5.5)), before=TAP)
+    start(page)
+    tap(page)
+    page.wait_for_function("document.body.dataset.state === 'speaking'")
+    page.wait_for_function(
+        "document.querySelector('#transcript li[data-role=assistant] .words').textContent.endsWith('—')"
+    )
+    stop = page.evaluate("clock()")
+    page.wait_for_function(f"clock() > {stop + 0.3}")
+    after = page.evaluate(f"tapped.filter(([at]) => at > {stop} && at < {stop + 0.3}).map(([, peak]) => peak)")
+    assert max(after) < 0.005
+    told = script.last("conversation.item.truncate")
+    assert 500 < told["audio_end_ms"] < 5_500
+
+
+def test_a_cough_pauses_the_answer_and_it_goes_on(
+    visit: Callable[..., Any], wav: Callable[..., Path], script: Script
+) -> None:
+    script.answer_s, script.over = 3.0, "nothing"
+    page = visit(wav((1.0, 1.6), (3.6, 3.75)), before=TAP)
+    start(page)
+    tap(page)
+    page.wait_for_selector(".receipt")
+    page.wait_for_function("document.body.dataset.state === 'listening'")
+    assert "conversation.item.truncate" not in script.kinds()
+    loud = page.evaluate("tapped.filter(([, peak]) => peak > 0.001).map(([at]) => at)")
+    gaps = [later - earlier for earlier, later in itertools.pairwise(loud)]
+    assert max(gaps) > 0.15, "it never paused"
+    assert len(loud) * 128 / page.evaluate("tap.context.sampleRate") == pytest.approx(script.answer_s, abs=0.25)
+
+
+def test_a_typed_line_takes_the_same_way(visit: Callable[..., Any], script: Script) -> None:
+    page = visit()
+    page.fill("#line", "Is anybody there?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".receipt")
+    assert bubbles(page) == [("user", "Is anybody there?"), ("assistant", script.answer)]
+    assert script.kinds()[:3] == ["session.update", "conversation.item.create", "response.create"]
+    assert "input_audio_buffer.append" not in {event["type"] for event in script.seen}
+
+
+def test_muted_sends_nothing_and_says_so(visit: Callable[..., Any], wav: Callable[..., Path], script: Script) -> None:
+    page = visit(wav((2.5, 9.0)))
+    start(page)
+    page.click("#mic[data-on=yes]")
+    page.wait_for_selector("text=Microphone off")
+    before = len(script.seen)
+    page.wait_for_timeout(300)
+    assert "input_audio_buffer.append" not in {event["type"] for event in script.seen[before + 1 :]}
+    page.click("#mic")
+    page.wait_for_selector("#live[data-how=live]")
+
+
+@pytest.mark.parametrize("way", ["push", "hold"])
+def test_the_button_is_the_way_in(
+    visit: Callable[..., Any], wav: Callable[..., Path], script: Script, way: str
+) -> None:
+    page = visit(wav((0.5, 9.0)))
+    page.evaluate("way => localStorage.setItem('firstword.settings', JSON.stringify({ way }))", way)
+    page.reload()
+    start(page)
+    page.wait_for_selector("text=the button and speak")
+    assert script.last("session.update")["session"]["audio"]["input"]["turn_detection"] is None
+    assert "input_audio_buffer.append" not in {event["type"] for event in script.seen}
+    page.focus("#mic")
+    if way == "push":
+        page.keyboard.press("Enter")
+    else:
+        page.keyboard.down("Space")
+    page.wait_for_selector("#mic[data-on=yes]")
+    page.wait_for_timeout(400)
+    if way == "push":
+        page.keyboard.press("Enter")
+    else:
+        page.keyboard.up("Space")
+    page.wait_for_selector("#transcript li[data-role=assistant]")
+    kinds = [kind for kind in script.kinds() if kind in ("input_audio_buffer.commit", "response.create")]
+    assert kinds == ["input_audio_buffer.commit", "response.create"]
+
+
+def test_escape_stops_the_answer(visit: Callable[..., Any], script: Script) -> None:
+    script.answer_s = 6.0
+    page = visit()
+    page.fill("#line", "Tell me everything.")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.body.dataset.state === 'speaking'")
+    page.keyboard.press("Escape")
+    page.wait_for_function("document.body.dataset.state !== 'speaking'")
+    page.wait_for_function("document.querySelector('#transcript').textContent.includes('—')")
+    assert "response.cancel" in script.kinds()
+
+
+def test_the_shape_follows_the_sound_and_never_draws_the_microphone_over_the_assistant(
+    visit: Callable[..., Any], wav: Callable[..., Path], script: Script
+) -> None:
+    script.over = "nothing"
+    page = visit(wav((1.0, 1.6), (2.5, 9.0)))
+    start(page)
+    page.wait_for_function("document.querySelector('#orb').drawn.of === 'microphone'")
+    page.evaluate("""() => {
+      window.seen = [];
+      const look = () => {
+        const orb = document.querySelector("#orb").drawn;
+        window.seen.push([document.body.dataset.state, orb.of, orb.level]);
+        requestAnimationFrame(look);
+      };
+      look();
+    }""")
+    page.wait_for_selector(".receipt")
+    seen = page.evaluate("seen.filter(([state]) => state === 'speaking')")
+    assert {of for _, of, _ in seen} == {"assistant"}
+    assert max(level for *_, level in seen) > 0.4
