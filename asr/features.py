@@ -54,7 +54,8 @@ def _bank() -> Samples:
     rising = (bins_hz - low) / (centre - low)
     falling = (high - bins_hz) / (high - centre)
     triangles = np.clip(np.minimum(rising, falling), 0.0, None) * (2.0 / (high - low))
-    return triangles.astype(np.float32)
+    bank: Samples = triangles.astype(np.float32)
+    return bank
 
 
 def _hz_to_mel(hz: float) -> float:

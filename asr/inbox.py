@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Literal
 
 from asr.events import ListenEvent, Words
 from sound import Pcm
 
+Sleep = Callable[[float], Awaitable[None]]
 Order = Literal["commit", "clear"]
 # Sound that may wait while a recogniser is busy; a listener that far behind has lost its turn.
 _BACKLOG_S = 10.0
@@ -28,7 +29,7 @@ class Inbox:
         self._items: deque[Pcm | Order] = deque()
         self._seconds = 0.0
         self._lost_s = 0.0
-        self.came = asyncio.Event()
+        self._came = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._items)
@@ -44,7 +45,7 @@ class Inbox:
             if isinstance(oldest, Pcm):
                 self._seconds -= oldest.duration_s
                 self._lost_s += oldest.duration_s
-        self.came.set()
+        self._came.set()
 
     def take(self) -> Pcm | Order:
         """The oldest item; there must be one."""
@@ -52,8 +53,23 @@ class Inbox:
         if isinstance(item, Pcm):
             self._seconds -= item.duration_s
         if not self._items:
-            self.came.clear()
+            self._came.clear()
         return item
+
+    async def wait(self, patience_s: float | None, sleep: Sleep) -> bool:
+        """Returns True when there is an item, False once `sleep(patience_s)` is over and there is none."""
+        if patience_s is None:
+            await self._came.wait()
+            return True
+        came = asyncio.ensure_future(self._came.wait())
+        gone = asyncio.ensure_future(sleep(patience_s))
+        try:
+            await asyncio.wait({came, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            came.cancel()
+            gone.cancel()
+            await asyncio.gather(came, gone, return_exceptions=True)
+        return bool(self._items)
 
     def lost_s(self) -> float:
         """Seconds of sound dropped since this was last asked."""

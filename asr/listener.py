@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Literal
 
 from asr.activity import Activity, Tick
@@ -18,7 +18,7 @@ from asr.ear import Ear, Stretch, Understood
 from asr.endpoint import SPECULATE_MS, Pauses, ended
 from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Words
 from asr.features import RATE_HZ
-from asr.inbox import Inbox, Outbox
+from asr.inbox import Inbox, Outbox, Sleep
 from asr.intake import Intake
 from asr.judge import Judgement
 from asr.making import Making
@@ -32,7 +32,6 @@ from sound import Pcm
 _log = logging.getLogger(__name__)
 
 Mode = Literal["open", "push"]
-Sleep = Callable[[float], Awaitable[None]]
 # Kept before the first speech sample: a voice detector notices a soft first syllable late (cases V1, V3).
 PRE_ROLL = round(0.4 * RATE_HZ)
 POST_ROLL = round(0.2 * RATE_HZ)
@@ -49,7 +48,7 @@ _FIRST_GUESS = round(0.5 * RATE_HZ)
 
 
 class Listener:
-    """Made inside a running event loop. `settings` and `language` are the session's; `sleep` is the watchdog's clock."""
+    """Made inside a running event loop. `settings` and `language` are the session's; `sleep` is the watchdog's."""
 
     def __init__(
         self,
@@ -132,19 +131,20 @@ class Listener:
         try:
             while True:
                 if not self._inbox and not await self._more():
-                    await self._starved()
+                    self._busy = True
+                    await self._end()
                     continue
                 self._busy = True
                 item = self._inbox.take()
                 if lost_s := self._inbox.lost_s():
-                    self._lose(round(lost_s * RATE_HZ))
+                    self._activity.skip(round(lost_s * RATE_HZ))
+                    self._ring.skip(round(lost_s * RATE_HZ))
                 if isinstance(item, Pcm):
                     await self._hear(item)
                 elif item == "clear":
                     self._drop()
                 elif self._mode == "push" or self._turn.open:
                     self._drain_until = self._ring.stop + round(_DRAIN_S * RATE_HZ)
-                self._busy = False
         except LanesClosed:
             self._outbox.close()
         except Exception:
@@ -154,25 +154,10 @@ class Listener:
     async def _more(self) -> bool:
         """Wait for the next item; False where somebody is being listened to and nothing comes."""
         self._busy = False
-        patience_s = _DRAIN_S if self._drain_until is not None else _GONE_S
-        if self._drain_until is None and not (self._turn.open and self._mode == "open"):
-            await self._inbox.came.wait()
-            return True
-        came = asyncio.ensure_future(self._inbox.came.wait())
-        gone = asyncio.ensure_future(self._sleep(patience_s))
-        try:
-            await asyncio.wait({came, gone}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            came.cancel()
-            gone.cancel()
-            await asyncio.gather(came, gone, return_exceptions=True)
-        return bool(self._inbox)
-
-    async def _starved(self) -> None:
-        self._busy = True
-        if self._turn.open or self._drain_until is not None:
-            await self._end()
-        self._busy = False
+        if self._drain_until is not None:
+            return await self._inbox.wait(_DRAIN_S, self._sleep)
+        watched = self._turn.open and self._mode == "open"
+        return await self._inbox.wait(_GONE_S if watched else None, self._sleep)
 
     async def _hear(self, pcm: Pcm) -> None:
         step = max(1, round(_STEP_S * pcm.rate_hz))
@@ -183,10 +168,6 @@ class Listener:
             self._ring.append(samples)
             for tick in self._activity.push(samples):
                 await self._tick(tick)
-
-    def _lose(self, count: int) -> None:
-        self._activity.skip(count)
-        self._ring.skip(count)
 
     async def _tick(self, tick: Tick) -> None:
         turn = self._turn
@@ -204,10 +185,7 @@ class Listener:
     def _voice(self, tick: Tick) -> None:
         turn = self._turn
         if not turn.open:
-            turn.begin(tick.onset, floor=self._ring.start, pre_roll=PRE_ROLL)
-            self._ring.keep_from(turn.audio_start)
-            self._guessed_at = tick.onset + _FIRST_GUESS - self._guess_every
-            self._emit_started(tick.onset)
+            self._begin(tick.onset, floor=self._ring.start, pre_roll=PRE_ROLL)
         elif turn.pausing:
             self._pauses.heard((tick.onset - turn.speech_stop) / RATE_HZ * 1000)
             self._abandon()
@@ -228,7 +206,7 @@ class Listener:
         if not turn.pausing and silence_ms >= SPECULATE_MS:
             turn.pausing = True
             if self._mode == "open":
-                self._outbox.put(SpeechPaused(turn.number, turn.generation, turn.speech_stop / RATE_HZ))
+                self._emit_paused()
             self._speculate(turn.speech_stop)
         self._maybe_end(tick.stop)
 
@@ -246,42 +224,43 @@ class Listener:
         turn = self._turn
         self._drain_until = None
         if not turn.open:
-            if self._mode == "push":
-                turn.begin(self._ring.stop, floor=self._ring.start, pre_roll=PRE_ROLL)
-                self._emit_started(self._ring.stop)
-            else:
+            if self._mode == "open":
                 return
+            self._begin(self._ring.stop, floor=self._ring.start, pre_roll=PRE_ROLL)
         if self._mode == "push" or not turn.pausing:
-            self._outbox.put(SpeechPaused(turn.number, turn.generation, turn.speech_stop / RATE_HZ))
+            self._emit_paused()
         if not turn.pausing:
             turn.pausing = True
             self._speculate(turn.speech_stop)
-        await self._making.wait()
-        if self._mode == "push" and self._understood is not None:
-            self._emit_final(self._understood)
-        self._close_turn((self._ring.stop - turn.speech_stop) / RATE_HZ * 1000)
+        await self._commit((self._ring.stop - turn.speech_stop) / RATE_HZ * 1000)
 
     async def _cut(self, tick: Tick) -> None:
         """The utterance is as long as one may be: commit what there is, and go on under the next generation."""
         turn = self._turn
         speaking = not turn.pausing
-        at = self._ring.quietest(tick.stop - _CUT_WITHIN, tick.stop) if speaking else turn.speech_stop
-        self._abandon()
-        self._outbox.put(SpeechPaused(turn.number, turn.generation, at / RATE_HZ))
-        turn.pausing = True
-        turn.speech_stop = at
-        self._speculate(at, post_roll=0 if speaking else POST_ROLL)
+        if speaking:
+            turn.speech_stop = self._ring.quietest(tick.stop - _CUT_WITHIN, tick.stop)
+            turn.pausing = True
+            self._emit_paused()
+            self._speculate(turn.speech_stop, post_roll=0)
+        at = turn.speech_stop
+        await self._commit(0.0)
+        if speaking:
+            self._begin(at, floor=at, pre_roll=0)
+            turn.speech_stop, turn.voiced = tick.stop, tick.stop - at
+
+    async def _commit(self, waited_ms: float) -> None:
+        """Wait for the words that are being made, and let them stand."""
         await self._making.wait()
         if self._mode == "push" and self._understood is not None:
             self._emit_final(self._understood)
-        self._close_turn(0.0)
-        if speaking:
-            turn.begin(at, floor=at, pre_roll=0)
-            turn.speech_stop = tick.stop
-            turn.voiced = tick.stop - at
-            self._guessed_at = tick.stop
-            self._ring.keep_from(at)
-            self._emit_started(at)
+        self._close_turn(waited_ms)
+
+    def _begin(self, at: int, *, floor: int, pre_roll: int) -> None:
+        self._turn.begin(at, floor=floor, pre_roll=pre_roll)
+        self._ring.keep_from(self._turn.audio_start)
+        self._guessed_at = at + _FIRST_GUESS - self._guess_every
+        self._emit_started(at)
 
     def _speculate(self, stop: int, *, post_roll: int = POST_ROLL) -> None:
         self._understood = None
@@ -329,8 +308,7 @@ class Listener:
         self._drain_until = None
         if self._turn.open:
             if not self._turn.pausing:
-                at_s = self._turn.speech_stop / RATE_HZ
-                self._outbox.put(SpeechPaused(self._turn.number, self._turn.generation, at_s))
+                self._emit_paused()
             nothing = Understood(Transcript("", self.language), Judgement("complete", "cleared"), 0.0)
             self._abandon()
             self._turn.parts.clear()
@@ -345,6 +323,10 @@ class Listener:
 
     def _emit_started(self, at: int) -> None:
         self._outbox.put(SpeechStarted(self._turn.number, self._turn.generation, at / RATE_HZ))
+
+    def _emit_paused(self) -> None:
+        turn = self._turn
+        self._outbox.put(SpeechPaused(turn.number, turn.generation, turn.speech_stop / RATE_HZ))
 
     def _emit_final(self, understood: Understood) -> None:
         self._emit_words("final", understood, self._turn.speech_stop)

@@ -52,8 +52,8 @@ class _Part:
 class WhisperRecogniser:
     """A Whisper model in CTranslate2's format. Blocking: one lane runs it.
 
-    `folder` holds `model.bin`, `config.json`, `tokenizer.json` and the vocabulary. `threads` is the number of cores that
-    one call uses. Raises `EngineRefused` where the files cannot be loaded.
+    `folder` holds `model.bin`, `config.json`, `tokenizer.json` and the vocabulary. `threads` is how many cores one call
+    uses. Raises `EngineRefused` where the files cannot be loaded.
     """
 
     def __init__(

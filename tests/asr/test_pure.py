@@ -1,0 +1,261 @@
+"""What listening decides without sound: end of turn, verdicts, invented words, subtitles, kept sound, queues."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import asr
+from asr.endpoint import LONGEST_MS, Pauses, ended, wait_ms
+from asr.events import SpeechStarted, Verdict, Word, Words
+from asr.guards import believable
+from asr.hear import Heard
+from asr.inbox import Inbox, Outbox
+from asr.judge import judge, judge_words
+from asr.subtitles import srt, verbose, vtt
+from asr.turn import joined
+from asr.utterance import Ring
+from sound import Pcm
+
+VERDICTS: list[Verdict] = ["complete", "unsure", "incomplete"]
+
+
+def test_the_room_offers_these_names() -> None:
+    assert sorted(asr.__all__) == [
+        "Activity",
+        "AsrError",
+        "Ear",
+        "EngineRefused",
+        "Heard",
+        "HearingSource",
+        "Judgement",
+        "LanguageRefused",
+        "ListenEvent",
+        "ListenSettings",
+        "Listener",
+        "Recogniser",
+        "Silero",
+        "SmartTurn",
+        "SpeechEnded",
+        "SpeechPaused",
+        "SpeechStarted",
+        "Tick",
+        "Transcript",
+        "Verdict",
+        "WhisperRecogniser",
+        "Word",
+        "Words",
+        "create_transcriptions",
+        "hear",
+        "hear_on",
+        "judge",
+    ]
+    assert all(hasattr(asr, name) for name in asr.__all__)
+
+
+@given(st.sampled_from(VERDICTS), st.floats(0.1, 10), st.lists(st.floats(0, 60_000), max_size=20))
+@settings(max_examples=60)
+def test_no_wait_is_longer_than_the_longest_and_a_whole_sentence_waits_least(
+    verdict: Verdict, scale: float, heard: list[float]
+) -> None:
+    pauses = Pauses()
+    for pause in heard:
+        pauses.heard(pause)
+    assert 0.6 <= pauses.factor <= 2.0
+    waits = [wait_ms(one, scale=scale, factor=pauses.factor) for one in VERDICTS]
+    assert waits == sorted(waits)
+    assert ended(LONGEST_MS, verdict, scale=scale, factor=pauses.factor)
+
+
+def test_a_person_who_pauses_long_is_waited_for_and_one_who_never_pauses_is_not() -> None:
+    slow, fluent = Pauses(), Pauses()
+    for _ in range(8):
+        slow.heard(600)
+        slow.finished()
+        fluent.finished()
+    assert wait_ms("complete", factor=slow.factor) > wait_ms("complete") > wait_ms("complete", factor=fluent.factor)
+    assert wait_ms("incomplete", factor=slow.factor) == wait_ms("incomplete")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "verdict"),
+    [
+        ("What is the capital of France?", "en", "complete"),
+        ("What are you talking about?", "en", "complete"),
+        ("I went to the shop and", "en", "incomplete"),
+        ("I went to the shop and.", "en", "incomplete"),
+        ("Tell me about, um...", "en", "incomplete"),
+        ("Well,", "en", "incomplete"),
+        ("I would like to go to.", "en", "unsure"),
+        ("I would like to go to", "en", "incomplete"),
+        ("My number is five five five", "en", "incomplete"),
+        ("It is 555 12", "en", "incomplete"),
+        ("Call 555 1234 567.", "en", "unsure"),
+        ("It opened in 2024.", "en", "complete"),
+        ("the red one in the corner", "en", "unsure"),
+        ("Ich gehe nach Hause und", "de", "incomplete"),
+        ("Ich gehe nach Hause.", "de", "complete"),
+        ("Je voudrais un", "fr", "incomplete"),
+        ("你好。", "zh", "complete"),
+        ("…", "en", "incomplete"),
+        ("'", "en", "unsure"),
+    ],
+)
+def test_the_words_say_whether_a_phrase_is_finished(text: str, language: str, verdict: Verdict) -> None:
+    assert judge_words(text, language) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "sound", "verdict", "who"),
+    [
+        ("It rains.", 0.9, "complete", "both"),
+        ("It rains.", 0.1, "unsure", "sound"),
+        ("It rains.", None, "complete", "words"),
+        ("It rains and", 0.99, "incomplete", "words"),
+        ("the red one", 0.05, "incomplete", "sound"),
+        ("the red one", 0.99, "unsure", "words"),
+        ("", None, "complete", "nothing heard"),
+    ],
+)
+def test_complete_needs_both_witnesses_and_the_judgement_says_who_decided(
+    text: str, sound: float | None, verdict: Verdict, who: str
+) -> None:
+    said = judge(text, "en", sound=sound)
+    assert (said.verdict, said.decided_by) == (verdict, who)
+
+
+@given(st.text(max_size=60), st.sampled_from(["en", "de", "xx"]), st.one_of(st.none(), st.floats(0, 1)))
+@settings(max_examples=100)
+def test_the_judge_takes_any_text(text: str, language: str, sound: float | None) -> None:
+    assert judge(text, language, sound=sound).verdict in VERDICTS
+
+
+@pytest.mark.parametrize(
+    ("said", "believed"),
+    [
+        pytest.param("you you you you", "", id="W5"),
+        pytest.param("你 你 你 你", "", id="W5-zh"),
+        ("No, no, no.", "No, no, no."),
+        ("Bye bye", "Bye bye"),
+        ("What is the capital? What is the capital?", "What is the capital?"),
+        ("I said the the the same thing again", "I said the same thing again"),
+        ("la di la di la di la di la di", ""),
+        ("A plain sentence stays as it is.", "A plain sentence stays as it is."),
+        ("", ""),
+    ],
+)
+def test_what_a_decoder_says_in_a_loop_is_dropped_and_what_people_repeat_stays(said: str, believed: str) -> None:
+    assert believable(said, no_speech=0.0, mean_log_probability=-0.3) == believed
+
+
+def test_unlikely_words_over_likely_silence_are_dropped() -> None:
+    assert believable("Thank you.", no_speech=0.9, mean_log_probability=-1.5) == ""
+    assert believable("Thank you.", no_speech=0.9, mean_log_probability=-0.2) == "Thank you."
+
+
+@given(st.lists(st.text("ab .", max_size=12), max_size=12))
+@settings(max_examples=100)
+def test_guards_only_ever_take_words_away(parts: list[str]) -> None:
+    text = " ".join(parts)
+    kept = believable(text, no_speech=0.0, mean_log_probability=0.0).split()
+    assert all(word in text.split() for word in kept)
+    assert len(kept) <= len(text.split())
+
+
+def test_parts_of_one_line_lose_the_stop_between_them() -> None:
+    assert joined(["I would like to go to.", "the market."]) == "I would like to go to the market."
+    assert joined(["I think...", "", "Yes."]) == "I think Yes."
+    assert joined(["Hello.", "Are you there?"]) == "Hello. Are you there?"
+    assert joined([]) == ""
+
+
+@given(st.lists(st.integers(0, 4_000), max_size=30), st.integers(1, 20_000), st.data())
+@settings(max_examples=60)
+def test_a_ring_reads_back_what_was_written_within_its_bound(sizes: list[int], bound: int, data: st.DataObject) -> None:
+    ring, whole = Ring(bound), np.zeros(0, dtype=np.float32)
+    for size in sizes:
+        part = np.arange(len(whole), len(whole) + size, dtype=np.float32)
+        ring.append(part)
+        whole = np.concatenate([whole, part])
+        if data.draw(st.booleans()):
+            ring.keep_from(data.draw(st.integers(0, len(whole))))
+    assert ring.stop == len(whole)
+    assert ring.capacity <= max(bound, 1)
+    assert np.array_equal(ring.read(0, ring.stop), whole[ring.start :])
+    if ring.stop - ring.start > 2:
+        assert np.array_equal(ring.read(ring.start + 1, ring.stop - 1), whole[ring.start + 1 : -1])
+
+
+def test_kept_sound_grows_for_an_utterance_and_shrinks_after_it() -> None:
+    ring = Ring(480_000)
+    ring.keep_from(0)
+    for _ in range(1_000):
+        ring.append(np.ones(320, dtype=np.float32))
+    assert len(ring.read(0, ring.stop)) == 320_000
+    ring.keep_from(ring.stop)
+    ring.append(np.ones(320, dtype=np.float32))
+    assert ring.capacity < 40_000
+    assert ring.read(ring.stop - 320, ring.stop).sum() == 320
+
+
+@pytest.mark.parametrize("frames", [pytest.param(30_000, id="L3")])
+def test_sound_that_nobody_takes_is_bounded_and_its_loss_is_counted(frames: int) -> None:
+    inbox = Inbox()
+    for _ in range(frames):
+        inbox.put(Pcm.silence(0.02, 16_000))
+    assert len(inbox) <= 501
+    held = len(inbox) * 0.02
+    assert held + inbox.lost_s() == pytest.approx(frames * 0.02, abs=0.05)
+
+
+async def test_events_that_nobody_reads_are_bounded() -> None:
+    outbox = Outbox()
+    for number in range(10_000):
+        outbox.put(SpeechStarted(number, 1, 0.0))
+        outbox.put(Words("partial", number, 1, "a", "en", 0.0))
+        outbox.put(Words("partial", number, 1, "a b", "en", 0.0))
+    outbox.close()
+    read = [event async for event in outbox.events()]
+    assert len(read) <= 256
+    assert isinstance(read[-1], Words)
+    assert read[-1].text == "a b"
+
+
+async def test_waiting_for_sound_ends_when_the_patience_does() -> None:
+    inbox = Inbox()
+    assert await inbox.wait(1.0, lambda _s: asyncio.sleep(0)) is False
+    inbox.put("commit")
+    assert await inbox.wait(1.0, lambda _s: asyncio.sleep(0)) is True
+    assert await inbox.wait(None, lambda _s: asyncio.sleep(0)) is True
+
+
+HEARD = [
+    Heard("One.", 0.5, 1.25, (Word("One.", 0.5, 1.2, 0.9),), 80.0, 0.1, -0.3, 1.0),
+    Heard("Two.", 3661.002, 3662.0, (), 80.0, 0.1, -0.3, 1.0),
+]
+
+
+def test_subtitles_have_the_shape_that_players_read() -> None:
+    assert srt(HEARD) == ("1\n00:00:00,500 --> 00:00:01,250\nOne.\n\n2\n01:01:01,002 --> 01:01:02,000\nTwo.\n")
+    assert vtt(HEARD).startswith("WEBVTT\n\n00:00:00.500 --> 00:00:01.250\nOne.\n\n")
+    assert srt([]) == ""
+
+
+def test_a_long_utterance_is_several_subtitles_and_loses_no_word() -> None:
+    words = tuple(Word(f"word{n}", n * 0.5, n * 0.5 + 0.4, 1.0) for n in range(40))
+    text = " ".join(word.text for word in words)
+    lines = vtt([Heard(text, 0.0, 20.0, words, 1.0, 0.0, 0.0, 1.0)]).split("\n\n")[1:]
+    spoken = [line.split("\n")[1] for line in lines]
+    assert " ".join(spoken) == text
+    assert all(len(line) <= 84 for line in spoken)
+
+
+def test_verbose_json_holds_what_was_asked_for() -> None:
+    body = verbose(HEARD, language="en", duration_s=5.0, words=True, segments=False)
+    assert body["words"] == [{"word": "One.", "start": 0.5, "end": 1.2}]
+    assert "segments" not in body
+    assert body["language"] == "english"
