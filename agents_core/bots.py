@@ -16,7 +16,7 @@ from agents_core.events import Ceilings
 
 Surface = Literal["voice", "support", "spaces", "coaching"]
 Audience = Literal["anyone", "authenticated"]
-Visual = Literal["ring", "bars", "wave", "orb", "dots"]
+Visual = Literal["aura", "bar", "grid", "radial", "wave"]
 
 # Named by the design, not acted on by this release: a file that says them would be promised what it does not get.
 LATER = ("serves", "hears", "tools", "skills", "answers", "offer", "extends")
@@ -44,7 +44,7 @@ class VoiceMatter(_Strict):
     gap: Annotated[float, Field(ge=0.0, le=1.0)] = 0.12
     steps: Annotated[int, Field(ge=2, le=16)] = 8
     opening: Annotated[int, Field(ge=2, le=16)] | None = None
-    visual: Visual = "ring"
+    visual: Visual = "aura"
     preempt: bool | None = None
 
 
@@ -97,7 +97,7 @@ class BotVoice:
     gap_s: float = 0.12
     steps: int = 8
     opening: int | None = None
-    visual: Visual = "ring"
+    visual: Visual = "aura"
     preempt: bool | None = None
 
 
