@@ -10,15 +10,20 @@ The one rule: a job that has not started can be cancelled and then never runs; o
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import itertools
+import math
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+# How long closing waits for the job that runs: several times the longest (a recogniser on 30 s of sound, 1 to 2 s).
+_LAST_JOB_S = 10.0
 
 
 class LanesClosed(RuntimeError):
@@ -47,7 +52,7 @@ class Lanes:
             raise ValueError(f"at_once is {at_once}; at least one job must be able to run")
         self._clock = clock
         self._orders = itertools.count()
-        self._waiting: list[_Job] = []
+        self._waiting: dict[Lane, list[_Job]] = {}  # a heap a lane, so that finding the earliest looks at lanes only
         self._busy: set[Lane] = set()
         self._running: dict[Lane, threading.Thread] = {}
         self._closed = False
@@ -64,20 +69,26 @@ class Lanes:
     def waiting(self) -> int:
         """Jobs that have not started."""
         with self._changed:
-            return len(self._waiting)
+            return sum(len(jobs) for jobs in self._waiting.values())
 
     def close(self) -> None:
-        """Cancel what waits, finish what runs, and end the threads. Safe to call twice."""
+        """Refuse what waits (`LanesClosed`), finish what runs, and end the threads. Safe to call twice.
+
+        What waits is refused rather than cancelled: a task that nobody cancelled must not see a `CancelledError`.
+        """
         with self._changed:
             if self._closed:
                 return
             self._closed = True
-            left, self._waiting = self._waiting, []
+            left = [job for jobs in self._waiting.values() for job in jobs]
+            self._waiting.clear()
+            threads = list(self._threads)
             self._changed.notify_all()
         for job in left:
-            _settle(job, lambda job=job: job.future.cancel())  # type: ignore[misc]
-        for thread in self._threads:
-            thread.join(timeout=10)
+            _settle(job, fault=_closed(job.lane))
+        for thread in threads:
+            if thread is not threading.current_thread():
+                thread.join(timeout=_LAST_JOB_S)
 
     def _submit(self, lane: Lane, work: Callable[[], T], deadline_s: float | None) -> asyncio.Future[T]:
         loop = asyncio.get_running_loop()
@@ -86,29 +97,31 @@ class Lanes:
         job = _Job(due, next(self._orders), lane, work, future, loop)
         with self._changed:
             if self._closed:
-                raise LanesClosed(f"lane {lane.name} is closed: the server is stopping")
-            heapq.heappush(self._waiting, job)
+                raise _closed(lane)
+            heapq.heappush(self._waiting.setdefault(lane, []), job)
             self._changed.notify()
         future.add_done_callback(lambda done: self._forget(job) if done.cancelled() else None)
         return future
 
     def _forget(self, job: _Job) -> None:
         with self._changed:
-            if job in self._waiting:
-                self._waiting = [other for other in self._waiting if other is not job]
-                heapq.heapify(self._waiting)
+            left = [other for other in self._waiting.pop(job.lane, []) if other is not job]
+            if left:
+                heapq.heapify(left)
+                self._waiting[job.lane] = left
 
     def _take(self) -> _Job | None:
         """The earliest job whose lane is idle; waits for one; None once closed."""
         with self._changed:
             while not self._closed:
-                for job in sorted(self._waiting):
-                    if job.lane not in self._busy:
-                        self._waiting.remove(job)
-                        heapq.heapify(self._waiting)
-                        self._busy.add(job.lane)
-                        self._running[job.lane] = threading.current_thread()
-                        return job
+                first = min((jobs[0] for lane, jobs in self._waiting.items() if lane not in self._busy), default=None)
+                if first is not None:
+                    heapq.heappop(self._waiting[first.lane])
+                    if not self._waiting[first.lane]:
+                        del self._waiting[first.lane]
+                    self._busy.add(first.lane)
+                    self._running[first.lane] = threading.current_thread()
+                    return first
                 self._changed.wait()
         return None
 
@@ -135,18 +148,26 @@ class Lanes:
             return True
 
     def _serve(self) -> None:
-        owned = True
-        while owned and (job := self._take()) is not None:
-            try:
-                if job.future.cancelled():
-                    continue
-                result = job.work()
-            except BaseException as fault:
-                _settle(job, lambda job=job, fault=fault: job.future.set_exception(fault))  # type: ignore[misc]
-            else:
-                _settle(job, lambda job=job, result=result: job.future.set_result(result))  # type: ignore[misc]
-            finally:
-                owned = self._release(job.lane)
+        while self._serve_one():
+            pass
+
+    def _serve_one(self) -> bool:
+        """A function of its own, so that a thread that waits keeps hold of no job and of nothing that a job gave."""
+        job = self._take()
+        if job is None:
+            return False
+        try:
+            if not job.future.cancelled():
+                _settle(job, result=job.work())
+        except StopIteration as stop:  # a future takes none, and whoever awaits would wait for ever
+            fault = RuntimeError("the work raised StopIteration")
+            fault.__cause__ = stop
+            _settle(job, fault=fault)
+        except BaseException as fault:
+            _settle(job, fault=fault)
+        finally:
+            owned = self._release(job.lane)
+        return owned
 
 
 class Lane:
@@ -171,10 +192,11 @@ class Lane:
         """
         return self._lanes._disown(self)
 
-    async def stream(self, make: Callable[[], Iterator[T]], *, deadline_s: float | None = None) -> AsyncIterator[T]:
+    async def stream(self, make: Callable[[], Iterator[T]], *, deadline_s: float | None = None) -> AsyncGenerator[T]:
         """Run an iterator a step at a time: each step is a job of its own, so that an earlier deadline goes between.
 
-        `make` is called on the lane too. Leaving the loop closes the iterator.
+        `make` is called on the lane too. Leaving closes the iterator, on the lane and after the step that may still be
+        running: a generator cannot be closed from beside. Leaving does not wait for that.
         """
         iterator: Iterator[T] | None = None
         end = object()
@@ -185,23 +207,41 @@ class Lane:
                 iterator = iter(make())
             return next(iterator, end)
 
-        try:
-            while (item := await self.run(step, deadline_s=deadline_s)) is not end:
-                yield item  # type: ignore[misc]
-        finally:
+        def leave() -> None:
             close = getattr(iterator, "close", None)
             if close is not None:
                 close()
 
+        try:
+            while (item := await self.run(step, deadline_s=deadline_s)) is not end:
+                yield item  # type: ignore[misc]
+        finally:
+            # Ahead of everything: what closes frees memory, and takes no time.
+            with contextlib.suppress(LanesClosed):
+                self._lanes._submit(self, leave, -math.inf).add_done_callback(_overlook)
 
-def _settle(job: _Job, action: Callable[[], Any]) -> None:
+
+def _closed(lane: Lane) -> LanesClosed:
+    return LanesClosed(f"lane {lane.name} is closed: the server is stopping")
+
+
+def _overlook(done: asyncio.Future[Any]) -> None:
+    """Nobody awaits a closing; a fault in it is the iterator's own and ends with it."""
+    if not done.cancelled():
+        done.exception()
+
+
+def _settle(job: _Job, *, result: object = None, fault: BaseException | None = None) -> None:
     """Finish the future on its own loop, unless somebody cancelled it or the loop is gone."""
 
     def act() -> None:
-        if not job.future.done():
-            action()
+        if job.future.done():
+            return
+        if fault is None:
+            job.future.set_result(result)
+        else:
+            job.future.set_exception(fault)
 
-    try:
+    # The loop closed while the job ran: nobody waits any more.
+    with contextlib.suppress(RuntimeError):
         job.loop.call_soon_threadsafe(act)
-    except RuntimeError:  # the loop closed while the job ran: nobody waits any more
-        return
