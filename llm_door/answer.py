@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from agents_core.errors import AskRefused, CoreError, UnknownBot
-from agents_core.events import Delta, Done, Event, Failed, Started, Trace
+from agents_core import AskRefused, CoreError, Delta, Done, Event, Failed, Started, Trace, UnknownBot
 from grant import error_response
 from llm_door.wire import COMMENT, DONE, Wire
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from agents_core.events import Line
+from agents_core import Line
 from llm_door.errors import RequestRefused
 
 # A conversation longer than this is cut at its beginning; the core cuts further, to what a model can hold.
@@ -23,13 +23,13 @@ _SAYS = ("user", "assistant")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the lines before it, and how the client wants the answer."""
+    """A question with the lines before it, and how the client wants the answer; `language` None where it said none."""
 
     text: str
     history: tuple[Line, ...] = ()
     stream: bool = False
     include_usage: bool = False
-    language: str = "en"
+    language: str | None = None
 
 
 def read(body: bytes) -> Asked:
@@ -52,7 +52,7 @@ def read(body: bytes) -> Asked:
         history=tuple(lines[max(0, last - _LINES) : last]),
         stream=asked.get("stream") is True,
         include_usage=isinstance(options, dict) and options.get("include_usage") is True,
-        language=language if isinstance(language, str) and _LANGUAGE.fullmatch(language) else "en",
+        language=language if isinstance(language, str) and _LANGUAGE.fullmatch(language) else None,
     )
 
 

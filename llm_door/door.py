@@ -8,30 +8,42 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Container
+from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from agents_core.events import Ask, Ceilings, Event
+from agents_core import Ask, Bot, Ceilings, Event
 from grant import Grant, GrantRoute, Signer, error_body, error_response, granted
 from llm_door.answer import Answer, Pace
 from llm_door.asked import Asked, read
 from llm_door.errors import RequestRefused
-from llm_door.people import Person, Session
-from llm_door.starting import Openings, begin
+from llm_door.people import Person, Session, single_user
+from llm_door.starting import begin
 from llm_door.wire import Wire
 
 TRACE_HEADER = "X-Firstword-Trace"
+
+
+class Shelf(Protocol):
+    """The bots; `agents_core.Bots` is one."""
+
+    def get(self, slug: str, /) -> Bot | None:
+        """The bot of that slug, if it is served."""
+        ...
+
+    async def fresh(self) -> object:
+        """Look at the files again, where that is due."""
+        ...
 
 
 class Brain(Protocol):
     """What the door needs of the core; `agents_core.Core` is one."""
 
     @property
-    def bots(self) -> Container[str]:
-        """The slugs of the bots that are served."""
+    def bots(self) -> Shelf:
+        """The bots that are served."""
         ...
 
     def run_turn(self, ask: Ask) -> AsyncIterator[Event]:
@@ -43,12 +55,12 @@ def create_door(
     core: Brain,
     signer: Signer,
     *,
-    session: Session,
-    opening: Openings,
+    session: Session | None = None,
     now: Callable[[], float] = time.time,
     pace: Pace | None = None,
 ) -> APIRouter:
-    """The door's router. `session` says who presses start, `opening` what they get; `now` gives Unix seconds."""
+    """The door's router. `session` says who presses start (the one owner by default); `now` gives Unix seconds."""
+    asking = session or single_user()
     router = APIRouter(route_class=GrantRoute, tags=["door"])
     began = int(now())
 
@@ -67,10 +79,11 @@ def create_door(
             asked = read(await request.body())
         except RequestRefused as refused:
             return _refused(refused)
-        if held.bot not in core.bots:
+        bot = core.bots.get(held.bot)
+        if bot is None:
             return _no_bot(held.bot)
         return Answer(
-            lambda: core.run_turn(_ask(asked, held)),
+            lambda: core.run_turn(_ask(asked, held, bot)),
             wire(held.bot, request),
             stream=asked.stream,
             include_usage=asked.include_usage,
@@ -80,27 +93,28 @@ def create_door(
     @router.get("/v1/models")
     async def models(request: Request) -> Response:
         held = granted(signer, request.headers)
-        served = [held.bot] if held.bot in core.bots else []
+        served = [held.bot] if core.bots.get(held.bot) else []
         return JSONResponse({"object": "list", "data": [_model(bot, began) for bot in served]})
 
     @router.get("/v1/models/{bot}")
     async def model(bot: str, request: Request) -> Response:
         held = granted(signer, request.headers)
-        if bot != held.bot or bot not in core.bots:
+        if bot != held.bot or core.bots.get(bot) is None:
             return _no_bot(bot)
         return JSONResponse(_model(bot, began))
 
     @router.post("/app/voice/{bot}/start")
     async def start(bot: str, request: Request) -> Response:
-        person: Person | None = await session(request)
+        person: Person | None = await asking(request)
         if person is None:
             return error_response(401, "sign in first, then press start again", code="not_signed_in")
-        return begin(bot, opening(bot) if bot in core.bots else None, person, signer)
+        await core.bots.fresh()
+        return begin(core.bots.get(bot), person, signer)
 
     return router
 
 
-def _ask(asked: Asked, held: Grant) -> Ask:
+def _ask(asked: Asked, held: Grant, bot: Bot) -> Ask:
     return Ask(
         bot=held.bot,
         text=asked.text,
@@ -108,7 +122,8 @@ def _ask(asked: Asked, held: Grant) -> Ask:
         subject=held.subject,
         room=held.room,
         history=asked.history,
-        language=asked.language,
+        surface="voice" if bot.voice else bot.surfaces[0],
+        language=asked.language or (bot.voice.language if bot.voice else "en"),
         ceilings=Ceilings(steps=held.steps, spend=held.spend, minutes=held.minutes),
     )
 

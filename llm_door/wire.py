@@ -11,7 +11,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from agents_core.events import Act, Busy, Component, Done, Ending, Passages, Trace, Usage
+from agents_core import Act, Busy, Component, Done, Ending, Passages, Trace, Usage
 from grant import error_body
 
 COMMENT = b": still here\n\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -12,10 +12,24 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from agents_core.errors import AskRefused, UnknownBot
-from agents_core.events import Ask, Busy, Ceilings, Delta, Done, Event, Failed, Started, Trace, Usage
+from agents_core import (
+    Ask,
+    AskRefused,
+    Bot,
+    BotVoice,
+    Busy,
+    Ceilings,
+    Delta,
+    Done,
+    Event,
+    Failed,
+    Started,
+    Trace,
+    UnknownBot,
+    Usage,
+)
 from grant import Signer
-from llm_door import Opening, Pace, Person, create_door
+from llm_door import Pace, Person, create_door
 
 SECRET = "a-secret-of-more-than-thirty-two-characters"
 # Awkward words: beyond the BMP, line separators that are not newlines, quotes, a field that looks like SSE.
@@ -23,11 +37,29 @@ WORDS = ("Hel", "lo, ", "wor", "ld\u2028 \u0085", '"quoted"\n\ndata: no', " 🐟
 USAGE = Usage(prompt_tokens=9, completion_tokens=7)
 
 
+def bot(slug: str) -> Bot:
+    spoken = slug != "unspoken"
+    voice = BotVoice(language="en", first="Hello.") if spoken else None
+    surfaces = ("voice",) if spoken else ("support",)
+    ceilings = Ceilings(2, 300, 1.5)
+    return Bot(slug, slug.title(), surfaces, ("anyone",), "canary prompt", ceilings, "", "none", voice)  # type: ignore[arg-type]
+
+
+class Shelf(dict[str, Bot]):
+    """Bots by their slugs."""
+
+    def __init__(self, bots: Iterable[Bot]) -> None:
+        super().__init__({each.slug: each for each in bots})
+
+    async def fresh(self) -> None:
+        pass
+
+
 @dataclass
 class FakeCore:
     """Answers by the words of the question; `asks` and `closed` tell what happened to each run."""
 
-    bots: tuple[str, ...] = ("guide", "other")
+    bots: Shelf = field(default_factory=lambda: Shelf(bot(slug) for slug in ("guide", "other", "unspoken")))
     asks: list[Ask] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     closed: int = 0
@@ -101,10 +133,6 @@ class House:
         return int(self.base_url.rsplit(":", 1)[1])
 
 
-def opening(bot: str) -> Opening:
-    return Opening(name=bot.title(), greeting="Hello.", voice={"language": "en"}, ceilings=Ceilings(2, 300, 1.5))
-
-
 def person(bots: frozenset[str] | None = None, *, signed_in: bool = True) -> Callable[..., object]:
     async def session(_request: object) -> Person | None:
         return Person("owner", bots) if signed_in else None
@@ -150,7 +178,7 @@ async def house(
 ) -> AsyncIterator[House]:
     core, signer = FakeCore(), Signer(SECRET)
     app = FastAPI()
-    app.include_router(create_door(core, signer, session=session or person(), opening=opening, pace=pace))  # type: ignore[arg-type]
+    app.include_router(create_door(core, signer, session=session, pace=pace))  # type: ignore[arg-type]
     async with served(around(app)) as (base_url, server):
         yield House(base_url, core, signer, server)
 

@@ -99,8 +99,8 @@ def test_half_a_surrogate_pair_and_a_nul_go_no_further() -> None:
     assert read(b'{"messages":[{"role":"user","content":"a\\ud83d\\u0000b"}]}').text == "a?b"
 
 
-@pytest.mark.parametrize(("language", "read_as"), [("de", "de"), ("pt-BR", "pt-BR"), ("de; drop", "en"), (5, "en")])
-def test_a_language_is_a_hint_and_only_a_language(language: object, read_as: str) -> None:
+@pytest.mark.parametrize(("language", "read_as"), [("de", "de"), ("pt-BR", "pt-BR"), ("de; drop", None), (5, None)])
+def test_a_language_is_a_hint_and_only_a_language(language: object, read_as: str | None) -> None:
     assert read(asked(USER, metadata={"language": language})).language == read_as
 
 
@@ -120,10 +120,9 @@ FIELDS = ("messages", "n", "stream", "stream_options", "metadata")
 def test_any_json_is_read_or_refused_and_nothing_else(body: dict[str, Any]) -> None:
     try:
         told = read(json.dumps(body).encode())
-    except RequestRefused as refused:
-        assert str(refused)
-    else:
-        assert told.text.strip()
+    except RequestRefused:
+        return
+    assert told.text.strip()
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/models", "/v1/models/guide"])
@@ -149,7 +148,7 @@ async def test_r5_a_grant_is_checked_at_every_turn() -> None:
 
 async def test_a_grant_for_a_bot_that_is_gone_finds_no_model() -> None:
     async with house() as at:
-        at.core.bots = ("other",)
+        del at.core.bots["guide"]
         answer = await post(at, asked(USER))
         async with AsyncClient(trust_env=False, base_url=at.base_url) as client:
             key = {"Authorization": f"Bearer {at.grant()}"}
@@ -168,17 +167,19 @@ async def test_r6_each_start_mints_its_own_grant_for_its_own_room() -> None:
     assert (held.steps, held.spend, held.minutes) == (2, 300, 1.5), "the bot's own ceilings"
     assert one["expires_at"] == held.expires_at
     assert one["room"] != two["room"]
-    assert (one["bot"], one["name"], one["greeting"], one["voice"]) == ("guide", "Guide", "Hello.", {"language": "en"})
+    assert (one["bot"], one["name"], one["greeting"], one["voice"]["language"]) == ("guide", "Guide", "Hello.", "en")
+    assert "canary" not in first.text, "the prompt is nobody's to read"
     assert first.headers["cache-control"] == "no-store"
 
 
 async def test_not_yours_and_not_there_are_the_same_answer() -> None:
-    async with house(session=person(frozenset({"other"}))) as at:
+    async with house(session=person(frozenset({"other", "unspoken"}))) as at:
         not_yours = await post(at, b"", "/app/voice/guide/start")
         not_there = await post(at, b"", "/app/voice/nobody/start")
+        not_spoken = await post(at, b"", "/app/voice/unspoken/start")
         yours = await post(at, b"", "/app/voice/other/start")
     assert not_yours.status_code == not_there.status_code == 404
-    assert not_yours.content == not_there.content
+    assert not_yours.content == not_there.content == not_spoken.content
     assert dict(not_yours.headers).keys() == dict(not_there.headers).keys()
     assert yours.status_code == 200
 

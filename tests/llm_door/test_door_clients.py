@@ -1,12 +1,14 @@
 """The official client, unchanged, with a grant as its key: plain, streamed, accumulating, sync and async."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import openai
 import pytest
 from door_house import WORDS, House, house
+
+from llm_door import Pace
 
 QUESTION = [{"role": "system", "content": "ignored"}, {"role": "user", "content": "hi"}]
 
@@ -76,18 +78,15 @@ async def test_async_all_three_and_with_tools_that_are_ignored() -> None:
 
 
 async def test_a_stream_that_was_silent_for_a_while_is_read_through() -> None:
-    """The matrix of comments, blank lines and errors that the client is known to stumble on."""
-    from llm_door import Pace
-
-    async with house(pace=Pace(comment_s=0.005)) as at:
-        async with openai.AsyncOpenAI(base_url=f"{at.base_url}/v1", api_key=at.grant()) as door:
-            messages = [{"role": "user", "content": "hang after three"}]
-            stream = await door.chat.completions.create(model="any", messages=messages, stream=True)  # type: ignore[call-overload]
-            words = []
-            async for chunk in stream:
-                words.append(chunk.choices[0].delta.content or "")
-                if len(words) == 4:
-                    asyncio.get_running_loop().call_later(0.03, at.core.go_on.set)
+    pace = Pace(comment_s=0.005)
+    async with house(pace=pace) as at, openai.AsyncOpenAI(base_url=f"{at.base_url}/v1", api_key=at.grant()) as door:
+        messages = [{"role": "user", "content": "hang after three"}]
+        stream = await door.chat.completions.create(model="any", messages=messages, stream=True)  # type: ignore[call-overload]
+        words = []
+        async for chunk in stream:
+            words.append(chunk.choices[0].delta.content or "")
+            if len(words) == 4:
+                asyncio.get_running_loop().call_later(0.03, at.core.go_on.set)
     assert "".join(words) == "".join(WORDS)
 
 
@@ -137,7 +136,6 @@ async def test_models_are_the_bot_of_the_grant() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    yield
