@@ -12,9 +12,9 @@ from typing import Any
 
 from benchmarks.machine import head
 from benchmarks.spread import spread
-from firstword.app import create_app
+from firstword.app import create_kept_app
 from firstword.house import engine_for, signer_for
-from firstword.serving import serving
+from firstword.serving import serving, until_ready
 from firstword.settings import Settings
 from firstword.talk import Turn, converse
 from sound import Pcm
@@ -47,7 +47,8 @@ async def measure(
     """Ask every question `repeats` times with and without speculation; gives the result object."""
     recordings = record_questions(settings, questions)
     turns: dict[str, list[Turn]] = {"speculating": [], "waiting": []}
-    async with serving(lambda base_url: create_app(settings, base_url)) as base_url:
+    async with serving(lambda base_url: create_kept_app(settings, base_url)) as base_url:
+        await until_ready(base_url)
         for round_number in range(repeats):
             for way in turns:
                 grant = signer_for(settings).mint(bot=bot, subject="owner", room=f"bench-{round_number}-{way}")

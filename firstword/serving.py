@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
+from http import HTTPStatus
 
+import httpx2
 import uvicorn
 from starlette.types import ASGIApp
 
@@ -19,6 +22,7 @@ from firstword.errors import CannotStart
 # The largest WebSocket message taken: 256 KiB of audio as base64 in JSON, and room for its envelope.
 _WS_MAX_BYTES = 384 * 1024
 _WS_PING_S = 20.0
+_LOOK_EVERY_S = 0.05
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -60,6 +64,16 @@ def server_for(app: ASGIApp, *, log_level: str = "warning") -> uvicorn.Server:
         server_header=False,
     )
     return uvicorn.Server(config)
+
+
+async def until_ready(base_url: str, *, limit_s: float = 120.0) -> None:
+    """Wait until the server at `base_url` says that its engines are warm. Raises `CannotStart` after `limit_s`."""
+    deadline = time.monotonic() + limit_s
+    async with httpx2.AsyncClient(trust_env=False) as client:
+        while (await client.get(f"{base_url}/readyz")).status_code != HTTPStatus.OK:
+            if time.monotonic() > deadline:
+                raise CannotStart(f"the engines were not warm after {limit_s:.0f} s; see the server's log")
+            await asyncio.sleep(_LOOK_EVERY_S)
 
 
 @contextlib.asynccontextmanager

@@ -60,10 +60,11 @@ class SpeakerPort(Protocol):
 class BotVoice:
     """How a bot sounds and waits.
 
-    `preempt` lets thinking begin before the turn is committed (on where thinking is free); `wait` scales the silences
+    `slug` is the bot's name in addresses. `preempt` lets thinking begin before the turn is committed (on where thinking is free); `wait` scales the silences
     that are waited for; `greeting` is said first to a client that asks to be greeted.
     """
 
+    slug: str = ""
     language: str = "en"
     voice: str | None = None
     speed: float = 1.0

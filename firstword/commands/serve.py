@@ -35,7 +35,7 @@ class _WithSettings(click.Command):
 @click.option("--port", default=None, type=int, help="port to serve on (FIRSTWORD_PORT)")
 def serve(host: str | None, port: int | None) -> None:
     """Serve the page at /app/voice/BOT and the OpenAI-shaped doors under /v1."""
-    from firstword.app import create_app
+    from firstword.app import create_kept_app
     from firstword.serving import address, bind, server_for
     from firstword.settings import load_settings, refuse_unsafe
 
@@ -44,6 +44,6 @@ def serve(host: str | None, port: int | None) -> None:
     refuse_unsafe(settings)
     listener = bind(settings.host, settings.port)
     base_url = address(listener)
-    app = create_app(settings, base_url)
+    app = create_kept_app(settings, base_url)
     click.echo(f"Firstword is starting on {base_url} (stop with Ctrl-C)")
     server_for(app, log_level=settings.log_level).run(sockets=[listener])

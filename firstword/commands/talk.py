@@ -46,12 +46,13 @@ def talk(recordings: tuple[Path, ...], bot: str, out: Path | None, as_json: bool
 
 
 async def _hold(settings: Settings, bot: str, sounds: list[Pcm]) -> list[Turn]:
-    from firstword.app import create_app
+    from firstword.app import create_kept_app
     from firstword.house import signer_for
-    from firstword.serving import serving
+    from firstword.serving import serving, until_ready
     from firstword.talk import converse
 
-    async with serving(lambda base_url: create_app(settings, base_url)) as base_url:
+    async with serving(lambda base_url: create_kept_app(settings, base_url)) as base_url:
+        await until_ready(base_url)
         grant = signer_for(settings).mint(bot=bot, subject="owner", room="talk")
         async with converse(base_url, grant) as conversation:
             return [await conversation.ask(sound) for sound in sounds]

@@ -1,0 +1,67 @@
+"""The app: every room's router on one port, the health doors, start and stop.
+
+It wires and nothing else. The one rule: no request is let in before the models are loaded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from fastapi import FastAPI
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp
+
+import firstword
+from asr import create_transcriptions
+from firstword.house import House, open_house, signer_for
+from firstword.settings import Settings
+from llm_door import Keeping, create_door, keep, single_user
+from tts import create_speech
+from voice import create_voice
+from web import create_pages
+
+
+def create_kept_app(settings: Settings, base_url: str) -> ASGIApp:
+    """The same app with what keeps its doors in front: hosts, origins, body limits, crowds, security headers."""
+    hosts = (*Keeping().hosts, settings.host, *settings.allowed_hosts)
+    return keep(
+        create_app(settings, base_url),
+        signer_for(settings),
+        Keeping(hosts=hosts, origins=settings.allowed_origins),
+    )
+
+
+def create_app(settings: Settings, base_url: str) -> FastAPI:
+    """The app for a server that answers at `base_url`. Models are loaded when it starts, and warmed just after."""
+
+    @contextlib.asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        house = await open_house(settings, base_url)
+        app.state.house = house
+        _include(app, house)
+        warming = asyncio.create_task(house.warm())
+        try:
+            yield
+        finally:
+            warming.cancel()
+            await asyncio.gather(warming, return_exceptions=True)
+            await house.close()
+
+    app = FastAPI(title="Firstword", version=firstword.__version__, lifespan=life, docs_url=None, redoc_url=None)
+
+    @app.get("/healthz", include_in_schema=False)
+    async def healthz() -> JSONResponse:
+        return JSONResponse({"ok": True})
+
+    return app
+
+
+def _include(app: FastAPI, house: House) -> None:
+    """Every router; called while the app starts, before the first request is let in."""
+    app.include_router(create_door(house.core, house.signer, session=single_user()))
+    app.include_router(create_voice(house.voice_parts()))
+    app.include_router(create_speech(house.speech_source(), house.signer))
+    app.include_router(create_transcriptions(house.hearing_source(), house.signer))
+    app.include_router(create_pages(house.cards, house.readiness))

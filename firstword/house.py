@@ -1,0 +1,230 @@
+"""The house: the parts of every room, made from the settings, each once.
+
+It makes and closes; it decides nothing. The one rule: what is loaded is shared by every conversation, and a
+conversation holds only its own small state.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, ScriptProvider, check_bots
+from agents_core import BotVoice as WrittenVoice
+from agents_core.library import Bots
+from asr import Ear, HearingSource, Listener, ListenSettings, Silero, SmartTurn, WhisperRecogniser
+from firstword.errors import CannotStart
+from firstword.settings import Settings
+from grant import Signer
+from models import Lanes, Store
+from tts import EndpointEngine, PiperEngine, Speaker, SpeechSource
+from voice import BotVoice, DoorClient, Limits, VoiceParts
+from web import BotCard
+
+
+def signer_for(settings: Settings) -> Signer:
+    """The signer of this deployment's grants."""
+    older = [secret.get_secret_value() for secret in settings.older_secrets]
+    return Signer(settings.secret.get_secret_value(), *older)
+
+
+def known_bot(settings: Settings, slug: str) -> Bot:
+    """The bot `slug`. Raises `CannotStart` naming those that there are, and `ContentRefused` where there is none."""
+    bots = Bots(settings.content, clock=lambda: 0.0)
+    if slug not in bots:
+        faults = [str(refusal) for refusal in check_bots(settings.content)]
+        raise CannotStart("\n".join([f"there is no bot {slug!r}; there are: {', '.join(sorted(bots))}", *faults]))
+    return bots[slug]
+
+
+def store_for(settings: Settings) -> Store:
+    """The weights of this deployment."""
+    return Store(settings.models)
+
+
+def engine_for(settings: Settings) -> PiperEngine:
+    """The local voice. Raises `WeightsMissing` and `NoVoice`."""
+    return PiperEngine(store_for(settings).path(settings.voice_model), threads=settings.engine_threads)
+
+
+def recogniser_for(settings: Settings) -> WhisperRecogniser:
+    """The local recogniser. Raises `WeightsMissing` and `EngineRefused`."""
+    return WhisperRecogniser(store_for(settings).path(settings.listen_model), threads=settings.engine_threads)
+
+
+def providers_for(settings: Settings) -> list[Provider]:
+    """Who thinks, in order: the address that was named, then the local model; only the script where that was asked."""
+    if settings.script_only:
+        return [ScriptProvider(stand_in="This is a script. It says the same to everybody, and it costs nothing.")]
+    providers: list[Provider] = []
+    if settings.llm_url:
+        key = settings.llm_key.get_secret_value()
+        model = settings.llm_model or "default"
+        providers.append(OpenAIProvider(settings.llm_url, model, key=key, costs=not _is_private(settings.llm_url)))
+    gguf = store_for(settings).path(settings.brain_model) / "model.gguf"
+    providers.append(LocalProvider(gguf, model=settings.brain_model, threads=settings.engine_threads))
+    return providers
+
+
+class House:
+    """Everything that serves conversations. Made by `open_house`, closed by `close`."""
+
+    def __init__(self, settings: Settings, base_url: str, core: Core) -> None:
+        self.settings = settings
+        self.core = core
+        self.signer = signer_for(settings)
+        self.lanes = Lanes()
+        self._voice_lane = self.lanes.lane("voice")
+        self._ear_lane = self.lanes.lane("ear")
+        self._engine = engine_for(settings)
+        self._endpoint = _endpoint_for(settings)
+        self._recogniser = recogniser_for(settings)
+        self._silero = Silero()
+        store = store_for(settings)
+        smart_turn = None
+        if store.present("smart-turn-v3.2"):
+            smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.engine_threads)
+        self._ear = Ear(
+            self._recogniser,
+            self._ear_lane,
+            silero=self._silero,
+            smart_turn=smart_turn,
+            language=settings.language,
+        )
+        self._smart_turn = smart_turn
+        self._door = DoorClient(base_url)
+        self.warmed = False
+
+    async def warm(self) -> None:
+        """Run each engine once, so that nobody's first turn is the slow one."""
+        await self._ear_lane.run(self._recogniser.warm)
+        if self._smart_turn is not None:
+            await self._ear_lane.run(self._smart_turn.warm)
+        await self._voice_lane.run(self._engine.warm)
+        await self.core.warm()
+        self.warmed = True
+
+    async def close(self) -> None:
+        """Close what was opened, last first."""
+        await self._door.close()
+        await self.core.close()
+        self.lanes.close()
+        if self._endpoint is not None:
+            self._endpoint.close()
+
+    def readiness(self) -> dict[str, object]:
+        """What `/readyz` says."""
+        waiting = [] if self.warmed else [{"name": "engines", "what": "warming up", "bytes": 0, "total_bytes": 0}]
+        return {"ready": self.warmed, "loading": waiting}
+
+    def cards(self) -> list[BotCard]:
+        """The bots as the page shows them."""
+        return [
+            BotCard(
+                slug=bot.slug,
+                name=bot.name,
+                first=bot.voice.first,
+                visual=bot.voice.visual,
+                language=bot.voice.language,
+                voices=bot.voice.voices,
+            )
+            for bot in self.core.bots.values()
+            if bot.voice is not None
+        ]
+
+    def voice_parts(self) -> VoiceParts:
+        """What conversations are made of."""
+        return VoiceParts(
+            listener=self._listener,
+            speaker=self._speaker,
+            door=self._door,
+            signer=self.signer,
+            bot=self._bot_voice,
+            origins=frozenset(self.settings.allowed_origins),
+            limits=Limits(sessions=self.settings.sessions),
+        )
+
+    def speech_source(self) -> SpeechSource:
+        """What `/v1/audio/speech` speaks with."""
+        return SpeechSource(self._engine, self._voice_lane)
+
+    def hearing_source(self) -> HearingSource:
+        """What `/v1/audio/transcriptions` hears with."""
+        return HearingSource(self._recogniser, self._ear_lane, self._silero)
+
+    def _listener(self, bot: BotVoice) -> Listener:
+        return Listener(self._ear, settings=ListenSettings(wait=bot.wait), language=bot.language)
+
+    def _speaker(self, bot: BotVoice) -> Speaker:
+        written = self._written(bot)
+        if written.by == "endpoint" and self._endpoint is not None:
+            lane = self.lanes.lane("endpoint")
+            return Speaker(
+                self._endpoint,
+                lane,
+                fallback=self._engine,
+                fallback_lane=self._voice_lane,
+                gap_s=written.gap_s,
+                words=written.words,
+            )
+        return Speaker(self._engine, self._voice_lane, gap_s=written.gap_s, words=written.words)
+
+    def _written(self, bot: BotVoice) -> WrittenVoice:
+        written = self.core.bots[bot.slug].voice if bot.slug in self.core.bots else None
+        return written or WrittenVoice()
+
+    def _bot_voice(self, slug: str) -> BotVoice:
+        written = self.core.bots[slug].voice
+        if written is None:
+            raise KeyError(slug)
+        # Thinking ahead of the commit is free where the local model or a script thinks, and bought elsewhere.
+        free = not self.settings.llm_url or _is_private(self.settings.llm_url)
+        return BotVoice(
+            slug=slug,
+            language=written.language,
+            voice=written.voice or None,
+            speed=written.speed,
+            wait=written.wait,
+            preempt=free if written.preempt is None else written.preempt,
+            greeting=written.first,
+        )
+
+
+async def open_house(settings: Settings, base_url: str) -> House:
+    """Load everything. `base_url` is where this server answers. Raises each room's own errors, all of them sentences."""
+    if not settings.database_url:
+        Path(settings.data).mkdir(parents=True, exist_ok=True)
+    core = await Core.open(
+        content=settings.content,
+        database_url=settings.database,
+        providers=providers_for(settings),
+        live=settings.live,
+    )
+    try:
+        return House(settings, base_url, core)
+    except BaseException:
+        await core.close()
+        raise
+
+
+def _endpoint_for(settings: Settings) -> EndpointEngine | None:
+    if not settings.tts_url:
+        return None
+    return EndpointEngine(
+        settings.tts_url,
+        key=settings.tts_key.get_secret_value(),
+        model=settings.tts_model,
+        voice=settings.tts_voice,
+    )
+
+
+def _is_private(url: str) -> bool:
+    """Whether the address is on this machine or its own network: then asking it costs nothing."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return False
