@@ -13,7 +13,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,7 @@ class Script:
     heard: str = "What is the first word?"
     answer: str = "The first word is the only one anybody waits for. Everything here is built around how soon it comes."
     answer_s: float = 2.0
+    think_s: float = 0.5
     # What a loud moment over an answer comes to: "words" is a barge-in, "nothing" a cough.
     over: str = "words"
     loading: list[dict[str, Any]] = field(default_factory=list)
@@ -177,7 +178,7 @@ class _Partner:
     async def speak(self, item: str, response: str) -> None:
         self.stopped = False
         await self.send("response.created", response={"id": response})
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(self.script.think_s)
         head = {"item_id": item, "response_id": response}
         for word in self.script.answer.split(" "):
             await self.send("response.output_audio_transcript.delta", **head, delta=f"{word} ")
@@ -203,6 +204,7 @@ class _Partner:
             self.speaking.cancel()
             details = {"type": "cancelled", "reason": reason}
             await self.send("response.done", response={"id": "r", "status": "cancelled", "status_details": details})
+            await self.send("firstword.state", state="listening")
 
 
 def scripted_app(script: Script) -> FastAPI:
@@ -266,3 +268,19 @@ def serving(app: FastAPI) -> Iterator[str]:
         server.should_exit = True
         server.force_exit = True
         thread.join(5)
+
+
+def wait_for(page: Any, holds: Callable[[], bool], limit_s: float = 12.0) -> None:
+    """Wait until something holds on the partner's side, while the page goes on."""
+    deadline = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < deadline, "it never came true"
+        page.wait_for_timeout(20)
+
+
+def until(page: Any, expression: str, limit_s: float = 12.0) -> None:
+    """Wait until `expression` holds in the page. Playwright's own way needs eval, which the page's policy forbids."""
+    deadline = time.monotonic() + limit_s
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, f"it never came true: {expression}"
+        page.wait_for_timeout(20)

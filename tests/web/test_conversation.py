@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Script
+from scripted import Script, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 
@@ -34,7 +34,7 @@ window.clock = () => window.tap.context.currentTime;
 
 def tap(page: Any) -> None:
     """Begin to record the loudspeaker."""
-    page.wait_for_function("window.tap && window.tap.context.state === 'running'")
+    until(page, "window.tap && window.tap.context.state === 'running'")
     page.evaluate("startTap()")
 
 
@@ -63,7 +63,7 @@ def test_a_spoken_question_is_shown_live_answered_aloud_and_written_once(
     page.wait_for_selector(".receipt")
     assert bubbles(page) == [("user", script.heard), ("assistant", script.answer)]
     assert "431 ms" in page.inner_text(".receipt summary")
-    page.wait_for_function("window.tapped.filter(([, peak]) => peak > 0.2).length > 100")
+    until(page, "window.tapped.filter(([, peak]) => peak > 0.2).length > 100")
 
 
 def test_frames_are_20_ms_of_24_khz_and_the_session_asks_for_our_events(
@@ -86,12 +86,10 @@ def test_talking_over_the_answer_stops_it_and_tells_what_was_heard(
     page = visit(wav((1.0, 1.6), (4.0, 5.5)), before=TAP)
     start(page)
     tap(page)
-    page.wait_for_function("document.body.dataset.state === 'speaking'")
-    page.wait_for_function(
-        "document.querySelector('#transcript li[data-role=assistant] .words').textContent.endsWith('—')"
-    )
+    until(page, "document.body.dataset.state === 'speaking'")
+    until(page, "document.querySelector('#transcript li[data-role=assistant] .words').textContent.endsWith('—')")
     stop = page.evaluate("clock()")
-    page.wait_for_function(f"clock() > {stop + 0.3}")
+    until(page, f"clock() > {stop + 0.3}")
     after = page.evaluate(f"tapped.filter(([at]) => at > {stop} && at < {stop + 0.3}).map(([, peak]) => peak)")
     assert max(after) < 0.005
     told = script.last("conversation.item.truncate")
@@ -106,7 +104,7 @@ def test_a_cough_pauses_the_answer_and_it_goes_on(
     start(page)
     tap(page)
     page.wait_for_selector(".receipt")
-    page.wait_for_function("document.body.dataset.state === 'listening'")
+    until(page, "document.body.dataset.state === 'listening'")
     assert "conversation.item.truncate" not in script.kinds()
     loud = page.evaluate("tapped.filter(([, peak]) => peak > 0.001).map(([at]) => at)")
     gaps = [later - earlier for earlier, later in itertools.pairwise(loud)]
@@ -168,10 +166,10 @@ def test_escape_stops_the_answer(visit: Callable[..., Any], script: Script) -> N
     page = visit()
     page.fill("#line", "Tell me everything.")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.body.dataset.state === 'speaking'")
+    until(page, "document.body.dataset.state === 'speaking'")
     page.keyboard.press("Escape")
-    page.wait_for_function("document.body.dataset.state !== 'speaking'")
-    page.wait_for_function("document.querySelector('#transcript').textContent.includes('—')")
+    until(page, "document.body.dataset.state !== 'speaking'")
+    until(page, "document.querySelector('#transcript').textContent.includes('—')")
     assert "response.cancel" in script.kinds()
 
 
@@ -181,17 +179,17 @@ def test_the_shape_follows_the_sound_and_never_draws_the_microphone_over_the_ass
     script.over = "nothing"
     page = visit(wav((1.0, 1.6), (2.5, 9.0)))
     start(page)
-    page.wait_for_function("document.querySelector('#orb').drawn.of === 'microphone'")
+    until(page, "document.querySelector('#orb').drawn.of === 'microphone'")
     page.evaluate("""() => {
       window.seen = [];
       const look = () => {
         const orb = document.querySelector("#orb").drawn;
-        window.seen.push([document.body.dataset.state, orb.of, orb.level]);
+        window.seen.push([document.querySelector("#state").textContent, orb.of, orb.level]);
         requestAnimationFrame(look);
       };
       look();
     }""")
     page.wait_for_selector(".receipt")
-    seen = page.evaluate("seen.filter(([state]) => state === 'speaking')")
+    seen = page.evaluate("seen.filter(([state]) => state === 'Speaking')")
     assert {of for _, of, _ in seen} == {"assistant"}
     assert max(level for *_, level in seen) > 0.4

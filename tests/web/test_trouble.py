@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scripted import Script
+from scripted import Script, until, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 
@@ -41,10 +41,11 @@ def test_a_lost_connection_is_said_once_and_comes_back_with_what_was_said(
     script.answer_s = 6.0
     page = visit()
     write(page, "Before.")
-    page.wait_for_function("document.body.dataset.state === 'speaking'")
+    until(page, "document.body.dataset.state === 'speaking'")
     script.drop()
     page.wait_for_selector("#notice:has-text('connection was lost')")
     page.wait_for_selector("#notice:has-text('is back')")
+    wait_for(page, lambda: script.kinds().count("conversation.item.create") == 3)
     told = [event["item"]["content"][0]["text"] for event in script.seen if event["type"] == "conversation.item.create"]
     assert told[1:3] == ["Before.", script.answer]
     assert script.starts == 2

@@ -17,7 +17,7 @@ class Transcript extends HTMLElement {
   /** Everything said so far, oldest first. */
   get lines() {
     return [...this.#list.children]
-      .map((line) => ({ role: line.dataset.role, text: line.querySelector(".words").textContent }))
+      .map((line) => ({ role: line.dataset.role, text: line.querySelector(".words").textContent.trim() }))
       .filter(({ text }) => text);
   }
 
