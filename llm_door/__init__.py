@@ -6,6 +6,7 @@ from llm_door.crowd import CrowdLimits
 from llm_door.door import Brain, create_door
 from llm_door.errors import DoorRefusal, RequestRefused
 from llm_door.keeping import CONTENT_POLICY, Keeping, keep
+from llm_door.patience import PatientProtocol
 from llm_door.people import Person, Session, single_user
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "DoorRefusal",
     "Keeping",
     "Pace",
+    "PatientProtocol",
     "Person",
     "RequestRefused",
     "Session",

@@ -1,12 +1,13 @@
 """How much a request may send, and how long it may take to send it.
 
 Pure ASGI, for uvicorn has neither limit: a 200 MB body is read to its end and half a body waits for ever. It parses
-nothing. The one rule: past a limit nothing more is read, whatever the handler makes of it.
+nothing. The one rule: past a limit nothing more reaches the handler, whatever it makes of that.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -28,6 +29,11 @@ class BodyLimits:
     audio_paths: tuple[str, ...] = ("/v1/audio/transcriptions",)
 
 
+# A connection closed on unread bytes is reset, and the client never sees why. So a little more is read and dropped.
+_LINGER_BYTES = 1 << 20
+_LINGER_S = 1.0
+
+
 class _Stopped(Exception):
     """Raised into the handler, which may make of it what it likes: the answer is ours."""
 
@@ -47,6 +53,9 @@ class BodyKeeper:
         most = limits.audio_bytes if scope["path"].startswith(limits.audio_paths) else limits.json_bytes
         body = _Body(receive, send, most, limits.body_s)
         if _declared(scope) > most:
+            # Whoever asked first (`Expect: 100-continue`) has sent nothing, and must not be told to go on.
+            if not any(name == b"expect" for name, _ in scope["headers"]):
+                await body.linger()
             await body.too_much()(scope, receive, send)
             return
         try:
@@ -91,6 +100,9 @@ class _Body:
             raise _Stopped from None
         self._read += len(message.get("body", b""))
         if self._read > self._most:
+            self._whole = not message.get("more_body", False)
+            if not self._whole:
+                await self.linger()
             self.refusal = self.too_much()
             raise _Stopped
         self._whole = not message.get("more_body", False)
@@ -101,6 +113,17 @@ class _Body:
             return
         self.answering = True
         await self._send(message)
+
+    async def linger(self) -> None:
+        """Read on for a moment and drop it."""
+        dropped = 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_S):
+                while dropped < _LINGER_BYTES:
+                    message = await self._receive()
+                    dropped += len(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return
 
     def too_much(self) -> Response:
         return _refuse(413, f"the body is larger than {self._most} bytes, which is the most this address takes")

@@ -175,11 +175,12 @@ async def house(
     session: Callable[..., object] | None = None,
     pace: Pace | None = None,
     around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+    **config: object,
 ) -> AsyncIterator[House]:
     core, signer = FakeCore(), Signer(SECRET)
     app = FastAPI()
     app.include_router(create_door(core, signer, session=session, pace=pace))  # type: ignore[arg-type]
-    async with served(around(app)) as (base_url, server):
+    async with served(around(app), **config) as (base_url, server):
         yield House(base_url, core, signer, server)
 
 
