@@ -100,6 +100,7 @@ def table(result: dict[str, Any]) -> str:
         lines.append(row + "".join(f"{summary['parts'][part]['p50'] or '-':>14}" for part in PARTS))
     machine = result["machine"]
     lines.append(
-        f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']}; speculating / waiting = {result['ratio']}"
+        f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']}; "
+        f"speculating / waiting = {result['ratio']}"
     )
     return "\n".join(lines)

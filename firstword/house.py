@@ -6,8 +6,8 @@ conversation holds only its own small state.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, ScriptProvider, check_bots
@@ -192,9 +192,9 @@ class House:
 
 
 async def open_house(settings: Settings, base_url: str) -> House:
-    """Load everything. `base_url` is where this server answers. Raises each room's own errors, all of them sentences."""
+    """Load everything. `base_url` is where this server answers. Raises each room's errors, which are sentences."""
     if not settings.database_url:
-        Path(settings.data).mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(settings.data.mkdir, parents=True, exist_ok=True)
     core = await Core.open(
         content=settings.content,
         database_url=settings.database,

@@ -68,7 +68,6 @@ class Conversation:
         self._listening = False
         self._last_event_at = time.monotonic()
         self._failure = ""
-        self.greeted = False
 
     async def ask(self, recording: Pcm) -> Turn:
         """Play `recording` into the microphone; returns when the answer has been received, or nobody was heard.

@@ -60,8 +60,9 @@ class SpeakerPort(Protocol):
 class BotVoice:
     """How a bot sounds and waits.
 
-    `slug` is the bot's name in addresses. `preempt` lets thinking begin before the turn is committed (on where thinking is free); `wait` scales the silences
-    that are waited for; `greeting` is said first to a client that asks to be greeted.
+    `slug` is the bot's name in addresses. `preempt` lets thinking begin before the turn is committed (on where thinking
+    is free); `wait` scales the silences that are waited for; `greeting` is said first to a client that asks
+    for it.
     """
 
     slug: str = ""
