@@ -95,7 +95,7 @@ class Ear:
         """Recognise and judge. Blocking, for the lane."""
         began = self.clock()
         if not stretch.somebody:
-            return Understood(Transcript("", language, no_speech=1.0), Judgement("complete", "nothing heard"), 0.0)
+            return nothing(language, "nothing heard")
         pcm = Pcm(stretch.samples, RATE_HZ)
         heard = self.recogniser.recognise(pcm, language=language, hint=hint)
         if self._careful is not None and _unsure(heard):
@@ -110,11 +110,16 @@ class Ear:
         """Recognise what there is while somebody is speaking; nobody judges it. Blocking, for the lane."""
         began = self.clock()
         if not stretch.somebody:
-            return Understood(Transcript("", language), Judgement("unsure", ""), 0.0)
+            return nothing(language, "")
         heard = self.recogniser.recognise(Pcm(stretch.samples, RATE_HZ), language=language, hint=hint)
         # The end of a stretch that goes on is often half a word, to which a full stop does not belong.
         heard = replace(heard, text=heard.text.rstrip(".…- "))
         return Understood(heard, Judgement("unsure", ""), round((self.clock() - began) * 1000, 1))
+
+
+def nothing(language: str, decided_by: str) -> Understood:
+    """No words, and why."""
+    return Understood(Transcript("", language, no_speech=1.0), Judgement("complete", decided_by), 0.0)
 
 
 def _unsure(heard: Transcript) -> bool:

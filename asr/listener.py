@@ -14,15 +14,13 @@ from collections.abc import AsyncIterator
 from typing import Literal
 
 from asr.activity import Activity, Tick
-from asr.ear import Ear, Stretch, Understood
+from asr.ear import Ear, Stretch, Understood, nothing
 from asr.endpoint import SPECULATE_MS, Pauses, ended
 from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Words
 from asr.features import RATE_HZ
 from asr.inbox import Inbox, Outbox, Sleep
 from asr.intake import Intake
-from asr.judge import Judgement
 from asr.making import Making
-from asr.recogniser import Transcript
 from asr.settings import ListenSettings
 from asr.turn import Turn, joined
 from asr.utterance import Ring
@@ -190,8 +188,8 @@ class Listener:
             self._pauses.heard((tick.onset - turn.speech_stop) / RATE_HZ * 1000)
             self._abandon()
             turn.pausing = False
-            if self._mode == "open":
-                turn.generation += 1
+            if turn.announced:
+                turn.resume()
                 self._emit_started(tick.onset)
         turn.speech_stop = tick.stop
         turn.voiced += tick.stop - tick.start
@@ -205,15 +203,16 @@ class Listener:
         silence_ms = (tick.stop - turn.speech_stop) / RATE_HZ * 1000
         if not turn.pausing and silence_ms >= SPECULATE_MS:
             turn.pausing = True
-            if self._mode == "open":
-                self._emit_paused()
             self._speculate(turn.speech_stop)
-        self._maybe_end(tick.stop)
+        if turn.pausing and self._mode == "open":
+            self._emit_paused()
+            self._maybe_end(tick.stop)
 
     def _maybe_end(self, now: int) -> None:
         turn, understood = self._turn, self._understood
-        if self._mode != "open" or understood is None or not turn.pausing:
+        if understood is None:
             return
+        self._emit_final(understood)
         silence_ms = (now - turn.speech_stop) / RATE_HZ * 1000
         verdict = understood.judgement.verdict
         if ended(silence_ms, verdict, scale=self._settings.wait, factor=self._pauses.factor):
@@ -227,8 +226,7 @@ class Listener:
             if self._mode == "open":
                 return
             self._begin(self._ring.stop, floor=self._ring.start, pre_roll=PRE_ROLL)
-        if self._mode == "push" or not turn.pausing:
-            self._emit_paused()
+        self._emit_paused()
         if not turn.pausing:
             turn.pausing = True
             self._speculate(turn.speech_stop)
@@ -252,8 +250,6 @@ class Listener:
     async def _commit(self, waited_ms: float) -> None:
         """Wait for the words that are being made, and let them stand."""
         await self._making.wait()
-        if self._mode == "push" and self._understood is not None:
-            self._emit_final(self._understood)
         self._close_turn(waited_ms)
 
     def _begin(self, at: int, *, floor: int, pre_roll: int) -> None:
@@ -271,7 +267,6 @@ class Listener:
                 return
             self._understood = understood
             if self._mode == "open":
-                self._emit_final(understood)
                 self._maybe_end(self._ring.stop)
 
         self._making.understand(self._stretch(stop, post_roll=post_roll), self.language, use)
@@ -293,27 +288,26 @@ class Listener:
         return Stretch(samples, max(0, turn.speech_start - first), stop - first, turn.voiced)
 
     def _close_turn(self, waited_ms: float) -> None:
-        turn, understood = self._turn, self._understood
-        verdict = understood.judgement.verdict if understood else "unsure"
-        text = understood.transcript.text if understood else ""
+        turn = self._turn
+        # Nothing was understood where the lanes closed meanwhile: nobody waits for words then.
+        understood = self._understood or nothing(self.language, "stopped")
+        self._emit_paused()
+        self._emit_final(understood)
+        verdict = understood.judgement.verdict
         self._outbox.put(
             SpeechEnded(turn.number, turn.generation, turn.speech_stop / RATE_HZ, verdict, round(waited_ms, 1))
         )
         self._pauses.finished()
         self._abandon()
-        turn.commit(text)
+        turn.commit(understood.transcript.text)
 
     def _drop(self) -> None:
         """Forget the open utterance. A turn that was begun is ended with no words, so that nobody waits for them."""
         self._drain_until = None
         if self._turn.open:
-            if not self._turn.pausing:
-                self._emit_paused()
-            nothing = Understood(Transcript("", self.language), Judgement("complete", "cleared"), 0.0)
             self._abandon()
             self._turn.parts.clear()
-            self._understood = nothing
-            self._emit_final(nothing)
+            self._understood = nothing(self.language, "cleared")
             self._close_turn(0.0)
 
     def _abandon(self) -> None:
@@ -326,10 +320,14 @@ class Listener:
 
     def _emit_paused(self) -> None:
         turn = self._turn
-        self._outbox.put(SpeechPaused(turn.number, turn.generation, turn.speech_stop / RATE_HZ))
+        if not turn.announced:
+            turn.announced = True
+            self._outbox.put(SpeechPaused(turn.number, turn.generation, turn.speech_stop / RATE_HZ))
 
     def _emit_final(self, understood: Understood) -> None:
-        self._emit_words("final", understood, self._turn.speech_stop)
+        if not self._turn.said:
+            self._turn.said = True
+            self._emit_words("final", understood, self._turn.speech_stop)
 
     def _emit_words(self, kind: Literal["partial", "final"], understood: Understood, stop: int) -> None:
         turn, heard = self._turn, understood.transcript

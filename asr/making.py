@@ -10,9 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from asr.ear import Ear, Stretch, Understood
-from asr.judge import Judgement
-from asr.recogniser import Transcript
+from asr.ear import Ear, Stretch, Understood, nothing
 from asr.settings import ListenSettings
 from models.lanes import LanesClosed
 
@@ -77,7 +75,7 @@ class Making:
         except Exception:
             # A turn that cannot be understood still ends: nobody is left waiting for a fault of ours.
             _log.exception("an utterance could not be recognised")
-            understood = Understood(Transcript("", language), Judgement("complete", "recogniser failed"), 0.0)
+            understood = nothing(language, "recogniser failed")
         use(understood)
 
     async def _look(self, stretch: Stretch, language: str, use: Use) -> None:

@@ -33,22 +33,31 @@ class Turn:
     speech_start: int = 0
     speech_stop: int = 0
     voiced: int = 0
+    # Whether this generation's SpeechPaused and its final words have been sent.
+    announced: bool = False
+    said: bool = False
     parts: list[str] = field(default_factory=list)
     reopens: bool = False
 
     def begin(self, onset: int, *, floor: int, pre_roll: int) -> None:
         """Somebody speaks at `onset`: another turn, or the same one again. Nothing before `floor` is heard twice."""
         if self.reopens and onset - self.speech_stop <= _REOPEN and len(self.parts) < _MOST_PARTS:
-            self.generation += 1
+            self.resume()
         else:
             self.number += 1
-            self.generation = 1
+            self.generation = 0
             self.parts.clear()
+            self.resume()
         # Sound that the turn before has used is not recognised again.
         self.audio_start = max(onset - pre_roll, floor, self.speech_stop if self.number > 1 or self.parts else 0)
         self.speech_start = self.speech_stop = onset
         self.voiced = 0
-        self.open, self.pausing = True, False
+        self.open = True
+
+    def resume(self) -> None:
+        """The next generation: what was sent of the one before is void."""
+        self.generation += 1
+        self.pausing = self.announced = self.said = False
 
     def commit(self, text: str) -> None:
         """The words stand. Where nobody has said anything there is nothing to reopen."""

@@ -47,6 +47,7 @@ class Fed:
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
         self.events: list[ListenEvent] = []
+        self._came = asyncio.Event()
         self._reader = asyncio.create_task(self._read())
 
     async def feed(self, samples: Samples, *, rate_hz: int = RATE_HZ, frame: int = FRAME) -> None:
@@ -73,9 +74,17 @@ class Fed:
             f"{e.kind}" if isinstance(e, Words) else type(e).__name__.removeprefix("Speech") for e in await self.seen()
         ]
 
+    async def until(self, name: str) -> None:
+        """Wait for an event of this name."""
+        async with asyncio.timeout(5):
+            while name not in await self.names():
+                self._came.clear()
+                await self._came.wait()
+
     async def _read(self) -> None:
         async for event in self.listener.events():
             self.events.append(event)
+            self._came.set()
 
 
 async def never(_seconds: float) -> None:
