@@ -3,7 +3,7 @@
 from tts.cut import Cutter, pieces
 from tts.endpoint_engine import EndpointEngine
 from tts.engine import Engine, Voice
-from tts.errors import NoVoice, SpeakingError, SpeechFault, SplitFailed, UnknownVoice
+from tts.errors import NoVoice, SpeechFault, SplitFailed, TtsError, UnknownVoice
 from tts.frames import Frame, Piece
 from tts.handle import SpeechHandle, Spoken
 from tts.piper_engine import PiperEngine
@@ -24,12 +24,12 @@ __all__ = [
     "PiperEngine",
     "Speakable",
     "Speaker",
-    "SpeakingError",
     "SpeechFault",
     "SpeechHandle",
     "SpeechSource",
     "SplitFailed",
     "Spoken",
+    "TtsError",
     "UnknownVoice",
     "Voice",
     "create_speech",

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from sound import FrameReader, Pcm
 from tts.engine import Voice
-from tts.errors import SpeakingError
+from tts.errors import TtsError
 from tts.riff import Header
 
 # What OpenAI's `pcm` is, where the answer does not say.
@@ -33,7 +33,7 @@ def speech_url(address: str) -> str:
     bare = address.rstrip("/")
     parts = urlsplit(bare)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise SpeakingError(f"{address!r} is no address of a speech endpoint; give http(s)://host/v1")
+        raise TtsError(f"{address!r} is no address of a speech endpoint; give http(s)://host/v1")
     if parts.path.endswith(PATH):
         return bare
     return f"{bare}{PATH}" if parts.path else f"{bare}/v1{PATH}"
@@ -122,7 +122,7 @@ class EndpointEngine:
         try:
             async with self._client.stream("POST", self._url, json=body, headers=headers) as answer:
                 if answer.status_code != 200:
-                    raise SpeakingError(f"the speech endpoint {host} answered {answer.status_code}")
+                    raise TtsError(f"the speech endpoint {host} answered {answer.status_code}")
                 kind = answer.headers.get("content-type", "")
                 reader = _Reader(_rate(kind, answer.headers.get("x-sample-rate", "")), kind, host)
                 async for data in answer.aiter_bytes():
@@ -133,7 +133,7 @@ class EndpointEngine:
                 reader.end()
         except httpx2.HTTPError as fault:
             reason = str(fault) or type(fault).__name__
-            raise SpeakingError(f"the speech endpoint {host} did not answer to the end: {reason}") from fault
+            raise TtsError(f"the speech endpoint {host} did not answer to the end: {reason}") from fault
 
 
 class _Upstream(Iterator[Pcm]):
@@ -181,7 +181,7 @@ class _Reader:
 
     def __init__(self, rate_hz: int, kind: str, host: str) -> None:
         if any(word in kind for word in ("mpeg", "mp3", "ogg", "opus", "flac", "aac", "json", "html")):
-            raise SpeakingError(f"the speech endpoint {host} sent {kind}; it must send pcm or wav")
+            raise TtsError(f"the speech endpoint {host} sent {kind}; it must send pcm or wav")
         self._header: Header | None = Header()
         self._frames = FrameReader(rate_hz)
         self._host = host
@@ -198,7 +198,7 @@ class _Reader:
 
     def end(self) -> None:
         if self._header is not None and self._header.held:
-            raise SpeakingError(f"the speech endpoint {self._host} stopped within a WAV header")
+            raise TtsError(f"the speech endpoint {self._host} stopped within a WAV header")
 
 
 def _rate(kind: str, header: str) -> int:

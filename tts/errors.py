@@ -1,6 +1,6 @@
 """What can be wrong with speaking.
 
-SpeakingError
+TtsError
 ├── NoVoice         the engine cannot be had: an extra or its weights are missing
 ├── UnknownVoice    the engine has no voice of that name (the nearest ones are named)
 ├── SplitFailed     a voice's graph cannot be cut in two; the whole graph still speaks
@@ -13,15 +13,15 @@ import difflib
 from collections.abc import Iterable
 
 
-class SpeakingError(RuntimeError):
+class TtsError(RuntimeError):
     """Something that cannot be spoken; the message says what, where, and what to do."""
 
 
-class NoVoice(SpeakingError):
+class NoVoice(TtsError):
     """An engine whose extra or weights are missing."""
 
 
-class UnknownVoice(SpeakingError):
+class UnknownVoice(TtsError):
     """A voice that the engine does not have."""
 
     def __init__(self, asked: str, offered: Iterable[str]) -> None:
@@ -30,11 +30,11 @@ class UnknownVoice(SpeakingError):
         super().__init__(f"there is no voice {asked!r}; the nearest: {', '.join(near) or 'none'}")
 
 
-class SplitFailed(SpeakingError):
+class SplitFailed(TtsError):
     """The graph of a voice was not split."""
 
 
-class SpeechFault(SpeakingError):
+class SpeechFault(TtsError):
     """A piece that was not spoken to its end. `piece` counts from 0."""
 
     def __init__(self, piece: int, reason: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from tts.errors import SpeakingError
+from tts.errors import TtsError
 
 # A header with more than this before its data is no header that we know.
 LONGEST_BYTES = 8_192
@@ -27,7 +27,7 @@ class Begun:
 
 
 class Header:
-    """The start of a body. `push` gives None until it is clear where sound begins. Raises `SpeakingError`."""
+    """The start of a body. `push` gives None until it is clear where sound begins. Raises `TtsError`."""
 
     def __init__(self) -> None:
         self._held = b""
@@ -52,7 +52,7 @@ class Header:
             name, size = held[at : at + 4], struct.unpack("<I", held[at + 4 : at + 8])[0]
             if name == b"data":
                 if not rate_hz:
-                    raise SpeakingError("a WAV header without its format came from the speech endpoint")
+                    raise TtsError("a WAV header without its format came from the speech endpoint")
                 return Begun(held[at + 8 :], rate_hz, channels)
             if name == b"fmt ":
                 if at + 24 > len(held):
@@ -60,10 +60,10 @@ class Header:
                 kind, channels, rate_hz = struct.unpack("<HHI", held[at + 8 : at + 16])
                 bits = struct.unpack("<H", held[at + 22 : at + 24])[0]
                 if kind not in (_PCM, _EXTENSIBLE) or bits != 16 or not 1 <= channels <= 8:
-                    raise SpeakingError(f"WAV of kind {kind} with {bits} bits came; the endpoint must send 16-bit PCM")
+                    raise TtsError(f"WAV of kind {kind} with {bits} bits came; the endpoint must send 16-bit PCM")
             at += 8 + size + size % 2
         if len(held) > LONGEST_BYTES:
-            raise SpeakingError("a WAV header without an end came from the speech endpoint")
+            raise TtsError("a WAV header without an end came from the speech endpoint")
         return None
 
 

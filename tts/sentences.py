@@ -24,10 +24,16 @@ _RUN = re.compile(rf"[.!?…{_HARD}]+[{_CLOSERS}]*")
 _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*\n\s*")
 _TOKEN = re.compile(r"[^\s\"'“”‘’«»(\[\]]+$")
 _NEXT_WORD = re.compile(r"[\"'“‘«(\[¿¡]*([^\s.,;:!?)\]\"”’»]+)")
+_DAY = re.compile(r"\d{1,2}$")
+# The next character that is no opening quote or bracket, with what stands before it.
+_FOLLOWING = re.compile(r"\s*[\"'“‘«(\[¿¡]*[^\s\"'“‘«(\[¿¡]")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]$")
 _LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}[.)]\s*$")
 # 」 followed by a particle of quoting goes on: "…」と言った".
-_QUOTING = re.compile(r"[」』](?:と|って|など|の|は|が|を|に)")
+_QUOTING = re.compile(r"[」』][とっなのはがをに]")
+
+# Characters before and after an end that are looked at.
+_CONTEXT = 160
 
 _LISTS = {
     name: frozenset(words.split())
@@ -74,24 +80,20 @@ def _first_end(text: str, language: str, *, cut_short: bool) -> End | None:
     start = len(text) - len(text.lstrip())
     broken = _BREAK.search(text, start)
     stop = broken.start() if broken else len(text)
-    masked = list(text[:stop])
-    forced: dict[int, bool] = {}
+    masked = list(text)
     for run in _RUN.finditer(text, start, stop):
-        verdict, sure = _judge(text, run, stop)
+        verdict, sure = _judge(text, run, stop, language)
+        head = "".join(masked[max(start, run.end() - _CONTEXT) : run.end()])
+        if not is_speakable(head) or (run.end() - start < 12 and _LIST_NUMBER.match(head)):
+            verdict = False
         if verdict is None:
-            continue
+            tail = _FOLLOWING.match(text, run.end(), min(stop, run.end() + _CONTEXT))
+            verdict = tail is not None and _library_ends(head, tail.group(), language)
         if verdict:
-            forced[run.end()] = sure
-            break
+            return End(run.end(), sure)
         for index in range(run.start(), run.end()):
-            if _ENDS.match(text[index]):
+            if _ENDS.match(masked[index]):
                 masked[index] = "x"
-    limit = min(forced) if forced else stop
-    at = _library_end("".join(masked[:limit]) + text[limit : limit + 40], language, start, limit)
-    if at is not None and at < limit:
-        return End(at, sure=bool(text[at:].strip()))
-    if forced:
-        return End(limit, sure=forced[limit])
     if broken:
         # A blank line ends whatever stands before it; what follows must be seen, or more blank lines may come.
         return End(stop, sure=broken.end() < len(text))
@@ -100,39 +102,26 @@ def _first_end(text: str, language: str, *, cut_short: bool) -> End | None:
     return None
 
 
-def _library_end(masked: str, language: str, start: int, limit: int) -> int | None:
-    """The first end that sentencex sees before `limit`, after our own repairs."""
+def _library_ends(head: str, tail: str, language: str) -> bool:
+    """Whether sentencex ends a sentence between the two; it is shown no more than the next character, so that the
+    answer stays what it is when more text comes."""
     position = 0
-    for segment in _segments(language, masked):
+    for segment in _segments(language, head + tail):
         position += len(segment)
-        if position > limit:
-            return None
-        body = masked[:position].rstrip()
-        at = len(body)
-        if at <= start or at >= limit:
-            continue
-        if not _RUN.search(body[-6:]) or not re.search(rf"[.!?…{_HARD}][{_CLOSERS}]*$", body):
-            continue  # a line's end is no sentence's end
-        while at < limit and masked[at] in _CLOSERS:
-            at += 1
-        tail = masked[at - 1 : at + 2]
-        if _QUOTING.match(tail) or not is_speakable(body[start:]) or _LIST_NUMBER.match(body[start:]):
-            continue
-        if masked[at : at + 1].strip() and body[-1] in ".!?…":
-            continue  # "Hello.World", "Yahoo!,": an end stands before a space
-        return at
-    return None
+        if len(head) <= position < len(head) + len(tail):
+            return True
+    return False
 
 
-def _judge(text: str, run: re.Match[str], stop: int) -> tuple[bool | None, bool]:
+def _judge(text: str, run: re.Match[str], stop: int, language: str) -> tuple[bool | None, bool]:
     """(True an end, False none, None ask the library; whether the next word is whole) for one run of marks."""
     marks = run.group()
-    after = text[run.end() : stop]
+    after = text[run.end() : min(stop, run.end() + _CONTEXT)]
     following = after.lstrip()
     if marks[0] in _HARD:
-        if _QUOTING.match(text[run.end() - 1 : run.end() + 3]):
+        if _QUOTING.match(text[run.end() - 1 : run.end() + 1]):
             return False, True
-        return True, bool(after)
+        return True, bool(text[run.end() : run.end() + _CONTEXT].strip())
     if after and not after[0].isspace():
         return (None, True) if _is_wide(after[0]) and marks[0] != "." else (False, True)
     word_before = _TOKEN.search(text[max(0, run.start() - 24) : run.start()])
@@ -142,6 +131,9 @@ def _judge(text: str, run: re.Match[str], stop: int) -> tuple[bool | None, bool]
     word = _NEXT_WORD.match(following)
     capital = not word.group(1)[0].islower() if word else True
     whole = not word or word.end() < len(following)
+    if marks == "." and _DAY.match(name) and language != "en":
+        # An ordinal, "am 5. Mai", where the month follows.
+        return (False if word and word.group(1).lower() in _LISTS["months"] else None), whole
     if marks[0] == "." and not marks.startswith(".."):
         verdict = _abbreviation(
             name, word_before.group() if word_before else "", word.group(1) if word else "", capital
@@ -149,8 +141,8 @@ def _judge(text: str, run: re.Match[str], stop: int) -> tuple[bool | None, bool]
         if verdict is not None:
             return verdict, whole
     if len(marks) > 1 and marks[-1] in ")]" and capital:
-        return True, whole
-    return None, whole
+        return True, True
+    return None, True
 
 
 def _abbreviation(name: str, word_before: str, word: str, capital: bool) -> bool | None:
@@ -164,7 +156,7 @@ def _abbreviation(name: str, word_before: str, word: str, capital: bool) -> bool
         return None if capital and not word[:1].isdigit() and name not in ("v", "p", "pp") else False
     if name in _TIMES:
         return capital and lowered not in _AFTER_TIMES
-    if name in _NAMES or (_INITIALS.match(name) and word_before[:1].isupper() and word_before != "I"):
+    if name in _NAMES or (_INITIALS.match(name) and word_before[:1].isupper()):
         return capital and lowered in _OPENERS
     return None
 

@@ -384,7 +384,7 @@ class Speakable:
         run = len(view) - len(view.lstrip("`"))
         if run == len(view) and not final:
             return None
-        close = re.search(rf"(?<!`)`{{{run}}}(?!`)", view[run:])
+        close = re.search(rf"(?<!`)`{{{run}}}(?!`)", view[run:].partition("\n\n")[0])
         if close and (close.end() + run < len(view) or final):
             return run + close.end(), view[run : run + close.start()].strip()
         return (run, view[:run]) if final or "\n\n" in view else None

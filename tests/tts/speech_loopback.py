@@ -18,7 +18,7 @@ async def serving(app: Any) -> AsyncIterator[str]:
         listening.bind(("127.0.0.1", 0))
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1))
         task = asyncio.create_task(server.serve([listening]))
-        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+        while not server.started:
             await asyncio.sleep(0)
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"

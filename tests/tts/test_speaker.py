@@ -29,7 +29,10 @@ def said(frames: list[Frame]) -> str:
 
 async def test_an_answer_comes_out_in_order_with_its_turn_and_text(lanes: Lanes) -> None:
     speaker = Speaker(ToneEngine(), lanes.lane("tone"))
-    frames = await take(speaker.say("Hello there. This is **bold** news.", turn=3, generation=5))
+    handle = speaker.say("Hello there. This is **bold** news.", turn=3, generation=5)
+    frames = await take(handle)
+    assert (await handle.done()).made_s == pytest.approx(sum(frame.pcm.duration_s for frame in frames))
+    assert [frame.piece.opening for frame in frames if frame.last] == [True, False]
     assert said(frames) == "Hello there. This is bold news."
     assert {(frame.turn, frame.generation) for frame in frames} == {(3, 5)}
     assert [frame.piece.n for frame in frames if frame.last] == [0, 1]

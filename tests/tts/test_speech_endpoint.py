@@ -13,7 +13,7 @@ from speech_loopback import serving
 from firstword.testing.voices import ToneEngine
 from models.lanes import Lanes
 from sound import Pcm
-from tts import EndpointEngine, Speaker, SpeakingError
+from tts import EndpointEngine, Speaker, TtsError
 from tts.endpoint_engine import _Reader, speech_url
 from tts.riff import Header, endless_header
 
@@ -77,7 +77,7 @@ def test_a_base_and_the_full_path_both_work(address: str, url: str) -> None:
 
 @pytest.mark.parametrize("address", ["", "voice.example", "ftp://voice.example/v1"])
 def test_what_is_no_address_is_refused_in_words(address: str) -> None:
-    with pytest.raises(SpeakingError, match="give http"):
+    with pytest.raises(TtsError, match="give http"):
         EndpointEngine(address)
 
 
@@ -126,14 +126,14 @@ async def test_the_request_is_openai_s_and_the_rate_travels() -> None:
 async def test_what_is_wrong_upstream_is_said_in_words(answer: object, words: str) -> None:
     async with serving(upstream(answer)) as base:
         engine = EndpointEngine(base)
-        with pytest.raises(SpeakingError, match=words):
+        with pytest.raises(TtsError, match=words):
             await drain(engine)
         engine.close()
 
 
 async def test_nobody_there_is_said_in_words() -> None:
     engine = EndpointEngine("http://127.0.0.1:9/v1")
-    with pytest.raises(SpeakingError, match="did not answer"):
+    with pytest.raises(TtsError, match="did not answer"):
         await drain(engine)
     engine.close()
 
