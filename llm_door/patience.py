@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with a deadline for the headers of a request.
+"""uvicorn's HTTP protocol with a deadline for the headers of a request, and no delay for what goes out.
 
 uvicorn waits for the second half of a header for ever, and no middleware sees a request before its headers are whole.
 The one rule: the deadline is absolute, so a byte a second does not move it.
@@ -7,6 +7,7 @@ The one rule: the deadline is absolute, so a byte a second does not move it.
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import ClassVar
 
 import h11
@@ -20,6 +21,12 @@ class PatientProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        # asyncio does this only for sockets made with IPPROTO_TCP by name, and the sockets that a server is given seldom
+        # are. Without it a small chunk waits for the other side's delayed acknowledgement: the first word of a stream
+        # came after 44 ms in place of 4 (measured on loopback).
+        connection = transport.get_extra_info("socket")
+        if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
         self._wait_for_headers()
 

@@ -29,7 +29,7 @@ from agents_core import (
     Usage,
 )
 from grant import Signer
-from llm_door import Pace, Person, create_door
+from llm_door import Pace, PatientProtocol, Person, create_door
 
 SECRET = "a-secret-of-more-than-thirty-two-characters"
 # Awkward words: beyond the BMP, line separators that are not newlines, quotes, a field that looks like SSE.
@@ -157,7 +157,7 @@ async def served(app: ASGIApp, **config: object) -> AsyncIterator[tuple[str, uvi
     """`app` on a free port of loopback, with uvicorn as it is in earnest."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    options = {"log_config": None, "lifespan": "off", "timeout_graceful_shutdown": 1, **config}
+    options = {"log_config": None, "lifespan": "off", "timeout_graceful_shutdown": 1, "http": PatientProtocol, **config}
     server = Server(uvicorn.Config(app, **options))  # type: ignore[arg-type]
     task = asyncio.create_task(server.serve(sockets=[listening]))
     await server.up.wait()

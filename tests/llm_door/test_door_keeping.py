@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from typing import Any
 
 import httpx2
@@ -340,3 +341,18 @@ async def test_a_stream_and_a_socket_outlive_the_deadline_of_headers() -> None:
             async with client.stream("POST", f"{at.base_url}/v1/chat/completions", json=body, headers=key) as answer:
                 asyncio.get_running_loop().call_later(0.1, at.core.go_on.set)
                 assert (await answer.aread()).endswith(b"data: [DONE]\n\n")
+
+
+async def test_small_chunks_do_not_wait_for_an_acknowledgement() -> None:
+    seen = []
+
+    class Watched(PatientProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            connection = transport.get_extra_info("socket")
+            seen.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    async with served(app(), http=Watched) as (base_url, _):
+        await post(base_url, "/size", b"")
+    assert seen
+    assert all(seen)
