@@ -21,7 +21,7 @@ class PatientProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        # asyncio does this only for sockets made with IPPROTO_TCP by name, and the sockets that a server is given seldom
+        # asyncio does this only for sockets made with IPPROTO_TCP by name, and the sockets a server is given seldom
         # are. Without it a small chunk waits for the other side's delayed acknowledgement: the first word of a stream
         # came after 44 ms in place of 4 (measured on loopback).
         connection = transport.get_extra_info("socket")
