@@ -22,6 +22,9 @@ from tts import EndpointEngine, PiperEngine, Speaker, SpeechSource
 from voice import BotVoice, DoorClient, Limits, VoiceParts
 from web import BotCard
 
+# Conversations whose speech is being waited for at somebody else's endpoint at the same moment.
+_ENDPOINT_AT_ONCE = 4
+
 
 def signer_for(settings: Settings) -> Signer:
     """The signer of this deployment's grants."""
@@ -77,6 +80,8 @@ class House:
         self.lanes = Lanes()
         self._voice_lane = self.lanes.lane("voice")
         self._ear_lane = self.lanes.lane("ear")
+        # An endpoint waits on the network, not on the cores: it has threads of its own, and holds up nobody's inference.
+        self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
         self._engine = engine_for(settings)
         self._endpoint = _endpoint_for(settings)
         self._recogniser = recogniser_for(settings)
@@ -110,6 +115,7 @@ class House:
         await self._door.close()
         await self.core.close()
         self.lanes.close()
+        self._waits.close()
         if self._endpoint is not None:
             self._endpoint.close()
 
@@ -159,7 +165,7 @@ class House:
     def _speaker(self, bot: BotVoice) -> Speaker:
         written = self._written(bot)
         if written.by == "endpoint" and self._endpoint is not None:
-            lane = self.lanes.lane("endpoint")
+            lane = self._waits.lane("endpoint")
             return Speaker(
                 self._endpoint,
                 lane,

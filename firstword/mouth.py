@@ -18,7 +18,7 @@ from firstword.house import engine_for
 from firstword.settings import Settings
 from models import Lanes
 from sound import Pcm, write_wav
-from tts import Cutter, Frame, Speaker
+from tts import Cutter, Frame, Speaker, speakable
 
 _AUDIBLE = 0.005
 
@@ -26,7 +26,9 @@ _AUDIBLE = 0.005
 def cut(text: str) -> dict[str, Any]:
     """How `text` is cut: the pieces that an engine would be given."""
     cutter = Cutter()
-    return {"pieces": [{"n": piece.n, "spoken": piece.spoken} for piece in [*cutter.push(text), *cutter.flush()]]}
+    return {
+        "pieces": [{"n": piece.n, "spoken": piece.spoken} for piece in [*cutter.push(speakable(text)), *cutter.flush()]]
+    }
 
 
 def speak(
