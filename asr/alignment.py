@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from asr.errors import EngineRefused
 from asr.events import Word
+from asr.features import RATE_HZ
+from sound import Samples
 
 _LANGUAGE = re.compile(r"<\|([a-z]{2,3})\|>")
 # Written without spaces between words.
@@ -20,6 +25,9 @@ _SPACELESS = frozenset({"zh", "ja", "th", "lo", "my", "yue"})
 # One step of the attention is 20 ms.
 _STEP_S = 0.02
 _MEDIAN_STEPS = 7
+# Quieter than this part of the loudest 20 ms is the pause before a word, which the attention gives to the word.
+_PAUSE = 0.05
+_STEP = round(_STEP_S * RATE_HZ)
 _PUNCTUATION = ".,!?;:…。，、！？；：\"')]}»”’"
 
 
@@ -119,3 +127,17 @@ def word_times(
         )
         at += count
     return tuple(words)
+
+
+def without_pauses(words: Sequence[Word], samples: Samples) -> tuple[Word, ...]:
+    """`words` of `samples`, each beginning where it is first loud rather than where the word before it ended."""
+    steps = len(samples) // _STEP
+    level = np.sqrt(np.square(samples[: steps * _STEP].reshape(steps, _STEP)).mean(axis=1))
+    loud = level > _PAUSE * level.max(initial=0.0)
+    moved: list[Word] = []
+    for word in words:
+        first, last = round(word.start_s / _STEP_S), round(word.end_s / _STEP_S)
+        heard = np.flatnonzero(loud[first:last])
+        start_s = round((first + int(heard[0])) * _STEP_S, 3) if heard.size else word.start_s
+        moved.append(replace(word, start_s=start_s))
+    return tuple(moved)

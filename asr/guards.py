@@ -6,18 +6,21 @@ dropped is dropped whole or collapsed, never reworded.
 
 from __future__ import annotations
 
-import itertools
 import zlib
 
 # A token three times in a row is a decoder in a loop (case W5); "No, no, no." differs in its punctuation and stays.
 _RUN = 3
+# People do say a phrase three times ("Stop it. Stop it. Stop it."); four times is a loop.
+_PHRASE_RUN = 4
+_LONGEST_PHRASE = 12
 # Text of which more than this is repetition says nothing.
 _REPETITION = 0.6
-# Under this many words a repetition is a manner of speaking.
-_LEAST_WORDS = 5
-# Whisper's own thresholds: silence is likely *and* the words are unlikely; text that compresses this well is a loop.
+# Of fewer words a repetition is a manner of speaking, of more it is how language is: a list repeats most of its words.
+_LEAST_WORDS, _MOST_WORDS = 8, 30
+# Whisper's own thresholds: silence is likely *and* the words are unlikely.
 _NO_SPEECH, _NO_SPEECH_LOG = 0.6, -1.0
-_COMPRESSION = 2.4
+# Text that compresses this well is a loop where the words are unlikely too; seven lines of one list are people.
+_COMPRESSION, _COMPRESSION_LOG = 2.4, -0.8
 
 
 def believable(text: str, *, no_speech: float, mean_log_probability: float) -> str:
@@ -25,26 +28,41 @@ def believable(text: str, *, no_speech: float, mean_log_probability: float) -> s
     if no_speech > _NO_SPEECH and mean_log_probability < _NO_SPEECH_LOG:
         return ""
     text = without_repeats(text)
-    return "" if compression(text) > _COMPRESSION else text
+    loop = compression(text) > _COMPRESSION and mean_log_probability < _COMPRESSION_LOG
+    return "" if loop else text
 
 
 def without_repeats(text: str) -> str:
-    """Runs of one token collapsed, or "" where they are most of the text; an exact second saying is dropped."""
+    """Runs of one token or phrase collapsed, "" where they are most of the text; an exact second saying goes."""
     words = _halved(text.split())
-    kept: list[str] = []
-    run_words = 0
-    for _, group in itertools.groupby(words, key=str.casefold):
-        run = list(group)
-        if len(run) >= _RUN:
-            run_words += len(run)
-            run = run[:1]
-        kept.extend(run)
-    if words and run_words / len(words) > _REPETITION:
+    kept, looped = _collapsed(words)
+    if words and looped / len(words) > _REPETITION:
         return ""
     bare = [word.casefold().strip(".,!?;:…") for word in kept]
-    if len(bare) >= _LEAST_WORDS and 1 - len(set(bare)) / len(bare) > _REPETITION:
+    if _LEAST_WORDS <= len(bare) <= _MOST_WORDS and 1 - len(set(bare)) / len(bare) > _REPETITION:
         return ""
     return " ".join(kept)
+
+
+def _collapsed(words: list[str]) -> tuple[list[str], int]:
+    """`words` with each run said once, and how many words the runs had."""
+    folded = [word.casefold() for word in words]
+    kept: list[str] = []
+    at = looped = 0
+    while at < len(words):
+        for size in range(1, _LONGEST_PHRASE + 1):
+            phrase = folded[at : at + size]
+            times = 1
+            while folded[at + times * size : at + (times + 1) * size] == phrase:
+                times += 1
+            if times >= (_RUN if size == 1 else _PHRASE_RUN):
+                looped += times * size
+                break
+        else:
+            size = times = 1
+        kept.extend(words[at : at + size])
+        at += times * size
+    return kept, looped
 
 
 def compression(text: str) -> float:

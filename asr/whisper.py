@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from asr.alignment import Spelling, word_times
+from asr.alignment import Spelling, without_pauses, word_times
 from asr.errors import EngineRefused, LanguageRefused
 from asr.events import Word
 from asr.features import RATE_HZ, log_mel
@@ -139,7 +139,8 @@ class WhisperRecogniser:
         if times and text:
             frames = round(min(duration_s, window_s) * 100)
             words = word_times(self._model, encoded, self._spelling, start, tokens, frames, language)
-            words = words[: len(text.split())] if text != said else words
+            # Where a guard took words away the times of what is left are those of the first so many.
+            words = without_pauses(words[: len(text.split())] if text != said else words, samples)
         return _Part(text, tokens, words, float(found.no_speech_prob), score)
 
     def _taken(self, tokens: list[int], duration_s: float) -> list[int]:

@@ -42,13 +42,16 @@ def smart_turn(store: Store) -> SmartTurn:
 @pytest.fixture(scope="session")
 def say(store: Store) -> Callable[[str], Samples]:
     """Speech at 16 kHz."""
-    from piper import PiperVoice
+    from piper import PiperVoice, SynthesisConfig
 
     voice = PiperVoice.load(str(store.path("piper-en_US-joe-medium") / "voice.onnx"))
 
+    # Without its noise the voice says a text the same every time.
+    steady = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
+
     @lru_cache(maxsize=64)
     def spoken(text: str) -> Samples:
-        chunks = list(voice.synthesize(text))
+        chunks = list(voice.synthesize(text, steady))
         samples = np.concatenate([chunk.audio_float_array for chunk in chunks]).astype(np.float32)
         return resample(Pcm(samples, chunks[0].sample_rate), 16_000).samples
 

@@ -145,6 +145,12 @@ def test_the_judge_takes_any_text(text: str, language: str, sound: float | None)
         ("I said the the the same thing again", "I said the same thing again"),
         ("la di la di la di la di la di", ""),
         ("A plain sentence stays as it is.", "A plain sentence stays as it is."),
+        ("Stop it. Stop it. Stop it.", "Stop it. Stop it. Stop it."),
+        ("So he said and then we go and then we go and then we go and then we go", ""),
+        (
+            "It is a long story and so on and so on and so on and so on they say now",
+            "It is a long story and so on they say now",
+        ),
         ("", ""),
     ],
 )
