@@ -80,7 +80,7 @@ class House:
         self.lanes = Lanes()
         self._voice_lane = self.lanes.lane("voice")
         self._ear_lane = self.lanes.lane("ear")
-        # An endpoint waits on the network, not on the cores: it has threads of its own, and holds up nobody's inference.
+        # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.
         self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
         self._engine = engine_for(settings)
         self._endpoint = _endpoint_for(settings)

@@ -18,6 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from firstword.errors import CannotStart
+from llm_door import PatientProtocol
 
 # The largest WebSocket message taken: 256 KiB of audio as base64 in JSON, and room for its envelope.
 _WS_MAX_BYTES = 384 * 1024
@@ -28,7 +29,7 @@ _LOOK_EVERY_S = 0.05
 def bind(host: str, port: int) -> socket.socket:
     """A listening socket on `host`:`port` (0 takes a free port). Raises `CannotStart` where it is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -55,6 +56,7 @@ def server_for(app: ASGIApp, *, log_level: str = "warning") -> uvicorn.Server:
         log_level=log_level,
         access_log=False,
         lifespan="on",
+        http=PatientProtocol,
         ws="websockets-sansio",
         ws_max_size=_WS_MAX_BYTES,
         ws_ping_interval=_WS_PING_S,
