@@ -188,7 +188,7 @@ class _Partner:
         sound = (0.3 * swing * np.sin(2 * math.pi * 330 * at) * 32767).astype("<i2")
         began = time.monotonic()
         for start in range(0, len(sound), FRAME):
-            while self.held or time.monotonic() - began < start / RATE_HZ - 0.32:  # noqa: ASYNC110 - a paced clock
+            while self.held or time.monotonic() - began < start / RATE_HZ - 0.32:
                 await asyncio.sleep(0.01)
             chunk = base64.b64encode(sound[start : start + FRAME].tobytes()).decode()
             await self.send("response.output_audio.delta", **head, delta=chunk)

@@ -28,6 +28,7 @@ export class Realtime {
     this.timer = 0;
     this.was = false;
     this.renewal = 0;
+    this.items = new Map();
     this.waiting = [];
     this.response = null;
     addEventListener("online", () => this.#again(0));
@@ -202,6 +203,7 @@ export class Realtime {
         return on.thinking();
       case "response.output_audio_transcript.delta":
       case "response.output_text.delta":
+        this.items.set(event.response_id, event.item_id);
         return on.words(event.item_id, event.delta);
       case "response.output_audio_transcript.done":
         return on.wordsDone(event.item_id, event.transcript);
@@ -227,7 +229,7 @@ export class Realtime {
       case "firstword.level":
         return on.level(event);
       case "firstword.trace":
-        return on.trace(event);
+        return on.trace({ item_id: this.items.get(event.response_id), ...event });
       case "error":
         if (event.error.event_id?.startsWith(KEPT)) return on.kept({ id: event.error.event_id.slice(KEPT.length) });
         return on.error(event.error);
