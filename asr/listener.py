@@ -24,7 +24,6 @@ from asr.making import Making
 from asr.settings import ListenSettings
 from asr.turn import Turn, joined
 from asr.utterance import Ring
-from models.lanes import LanesClosed
 from sound import Pcm
 
 _log = logging.getLogger(__name__)
@@ -143,8 +142,6 @@ class Listener:
                     self._drop()
                 elif self._mode == "push" or self._turn.open:
                     self._drain_until = self._ring.stop + round(_DRAIN_S * RATE_HZ)
-        except LanesClosed:
-            self._outbox.close()
         except Exception:
             _log.exception("listening stopped on a fault of ours")
             self._outbox.close()
