@@ -98,6 +98,8 @@ def _weights(name: str, entry: dict[str, Any]) -> Weights:
     if unknown or not files:
         raise ValueError(f"files from packages that are not listed: {sorted(unknown)}" if unknown else "no files")
     hub = entry.get("hub")
+    if hub and set(hub["files"]) != {file.to for file in files}:
+        raise ValueError("the hub's files are not the same files")
     return Weights(
         name=name,
         what_for=entry["what_for"],
@@ -118,4 +120,6 @@ def _file(row: dict[str, Any]) -> File:
     if Path(row["to"]).name != row["to"]:
         raise ValueError(f"{row['to']} is no plain file name")
     parts = tuple(Part(*place.split(":", 1)) for place in row["from"])
+    if not parts:
+        raise ValueError(f"{row['to']} comes from nowhere")
     return File(row["to"], int(row["bytes"]), row["sha256"], parts)

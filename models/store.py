@@ -31,12 +31,18 @@ class Store:
     def path(self, name: str) -> Path:
         """The folder of `name`. Raises `WeightsMissing` with the command to run, `CatalogRefused` for no such name."""
         weights = self.catalog[name]
-        if not self.present(name):
-            raise WeightsMissing(
-                f"the weights {name} ({weights.what_for}, {weights.bytes / 1e6:.0f} MB) are not in {self.folder}; "
-                f"fetch them: firstword models pull {name}"
-            )
-        return self.folder / name
+        folder = self.folder / name
+        what = f"the weights {name} ({weights.what_for}, {weights.bytes / 1e6:.0f} MB)"
+        sizes = {file: _size(folder / file.to) for file in weights.files}
+        if None in sizes.values():
+            raise WeightsMissing(f"{what} are not in {self.folder}; fetch them: firstword models pull {name}")
+        for file, size in sizes.items():
+            if size != file.bytes:
+                raise WeightsMissing(
+                    f"{what} are damaged: {folder / file.to} has {size} bytes, not {file.bytes}; "
+                    f"fetch them again: firstword models pull {name}"
+                )
+        return folder
 
     def present(self, name: str) -> bool:
         """Whether every file is here at its full size. Reads no file, so it may be asked often."""

@@ -15,7 +15,7 @@ from sound.pcm import Pcm
 
 
 class Resampler:
-    """Mono at `rate_hz`, whatever comes in. A change of the incoming rate starts a fresh filter.
+    """Mono at `rate_hz`, whatever comes in. A change of the incoming rate empties the filter and starts another.
 
     The filter needs a few milliseconds of sound before it gives some back; `flush` returns the rest.
     """
@@ -29,8 +29,9 @@ class Resampler:
         """The next stretch, as far as the filter can give it; may be empty."""
         mono = pcm.mono()
         if mono.rate_hz != self._from_hz:
+            rest = self.flush()
             self._from_hz = mono.rate_hz
-            self._stream = None
+            return Pcm.join([rest, self.push(mono)])
         if mono.rate_hz == self.rate_hz:
             return mono
         if self._stream is None:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sound.errors import NotSound
+from sound.errors import NotSound, SoundError
 from sound.pcm import Pcm
 
 
@@ -56,4 +56,7 @@ def _decode(stream: BinaryIO, label: str) -> Pcm:
         raise NotSound(f"{label}: this is not a recording that can be read; give WAV, FLAC, OGG or MP3") from fault
     samples = np.asarray(read, dtype=np.float32)
     channels = samples.shape[1]
-    return Pcm(samples[:, 0] if channels == 1 else samples, int(rate_hz), channels)
+    try:
+        return Pcm(samples[:, 0] if channels == 1 else samples, int(rate_hz), channels)
+    except SoundError as fault:
+        raise NotSound(f"{label}: {fault}") from fault

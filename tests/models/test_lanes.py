@@ -53,7 +53,7 @@ class Plug:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop turn until `condition` holds; the test's own timeout ends a wait in vain."""
-    while not condition():  # noqa: ASYNC110 - what is waited for happens on a lane thread
+    while not condition():
         await asyncio.sleep(0)
 
 

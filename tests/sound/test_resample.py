@@ -1,0 +1,71 @@
+"""One resampling stream: no seam, no drift, and a change of rate on the way."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sound import Pcm, Resampler, resample
+
+
+def tone(rate_hz: int, duration_s: float = 0.5, tone_hz: float = 440.0) -> Pcm:
+    at = np.arange(round(rate_hz * duration_s)) / rate_hz
+    return Pcm((0.5 * np.sin(2 * np.pi * tone_hz * at)).astype(np.float32), rate_hz)
+
+
+@pytest.mark.parametrize("from_hz", [8_000, 16_000, 22_050, 24_000, 44_100, 48_000])
+@pytest.mark.parametrize("to_hz", [16_000, 24_000])
+def test_a_tone_stays_that_tone_at_any_rate(from_hz: int, to_hz: int) -> None:
+    got = resample(tone(from_hz), to_hz)
+    want = tone(to_hz)
+    assert got.rate_hz == to_hz
+    assert abs(len(got) - len(want)) <= 1
+    middle = slice(len(want) // 10, -len(want) // 10)
+    count = min(len(got), len(want))
+    assert np.abs(got.samples[:count][middle] - want.samples[:count][middle]).max() < 0.01
+
+
+@given(cuts=st.lists(st.integers(0, 4_800), max_size=10))
+@settings(max_examples=30, deadline=None)
+def test_a_stream_pushed_in_pieces_has_no_seams(cuts: list[int]) -> None:
+    whole = tone(48_000, 0.1)
+    edges = [0, *sorted(cuts), len(whole)]
+    stream = Resampler(16_000)
+    pieces = [stream.push(whole.part(a, b)) for a, b in pairwise(edges)]
+    got = Pcm.join([*pieces, stream.flush()])
+    want = resample(whole, 16_000)
+    assert len(got) == len(want)
+    assert np.abs(got.samples - want.samples).max() < 1e-5
+
+
+def test_sound_of_the_right_rate_passes_untouched() -> None:
+    pcm = tone(16_000)
+    assert resample(pcm, 16_000).samples.tobytes() == pcm.samples.tobytes()
+
+
+def test_channels_become_one() -> None:
+    both = np.stack([tone(16_000).samples, -tone(16_000).samples], axis=1)
+    assert resample(Pcm(both, 16_000, 2), 8_000).peak < 1e-6
+
+
+def test_the_rate_may_change_on_the_way_and_the_tone_goes_on() -> None:
+    stream = Resampler(16_000)
+    got = Pcm.join([stream.push(tone(48_000)), stream.push(tone(44_100)), stream.push(tone(16_000)), stream.flush()])
+    assert got.rate_hz == 16_000
+    assert 0.45 < got.peak < 0.6
+    assert got.duration_s == pytest.approx(1.5, abs=0.01)
+
+
+def test_a_stream_that_was_flushed_may_begin_again() -> None:
+    stream = Resampler(16_000)
+    first = Pcm.join([stream.push(tone(48_000)), stream.flush()])
+    again = Pcm.join([stream.push(tone(48_000)), stream.flush()])
+    assert first.samples.tobytes() == again.samples.tobytes()
+
+
+def test_flushing_nothing_gives_nothing() -> None:
+    assert len(Resampler(16_000).flush()) == 0
