@@ -22,7 +22,7 @@ from asr.inbox import Inbox, Outbox, Sleep
 from asr.intake import Intake
 from asr.making import Making
 from asr.settings import ListenSettings
-from asr.turn import Turn, joined
+from asr.turn import Turn
 from asr.utterance import Ring
 from sound import Pcm
 
@@ -333,7 +333,7 @@ class Listener:
                 kind=kind,
                 turn=turn.number,
                 generation=turn.generation,
-                text=joined([*turn.parts, heard.text]),
+                text=heard.text,
                 language=heard.language,
                 speech_end_s=stop / RATE_HZ,
                 words=heard.words,

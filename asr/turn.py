@@ -6,7 +6,6 @@ heard continues the same turn under the next generation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from asr.features import RATE_HZ
@@ -71,13 +70,3 @@ class Turn:
         if not self.open:
             self.reopens = False
             self.parts.clear()
-
-
-def joined(parts: Iterable[str]) -> str:
-    """Parts of one line. The stop that a recogniser put behind a sentence which then went on goes."""
-    said = [part for part in parts if part]
-    line = "".join(said[:1])
-    for part in said[1:]:
-        goes_on = line.endswith(("...", "…")) or part[0].islower()
-        line = f"{line.rstrip('.… ') if goes_on else line} {part}"
-    return line

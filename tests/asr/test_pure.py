@@ -17,7 +17,6 @@ from asr.hear import Heard
 from asr.inbox import Inbox, Outbox
 from asr.judge import judge, judge_words
 from asr.subtitles import srt, verbose, vtt
-from asr.turn import joined
 from asr.utterance import Ring
 from sound import Pcm
 
@@ -170,13 +169,6 @@ def test_guards_only_ever_take_words_away(parts: list[str]) -> None:
     kept = believable(text, no_speech=0.0, mean_log_probability=0.0).split()
     assert all(word in text.split() for word in kept)
     assert len(kept) <= len(text.split())
-
-
-def test_parts_of_one_line_lose_the_stop_between_them() -> None:
-    assert joined(["I would like to go to.", "the market."]) == "I would like to go to the market."
-    assert joined(["I think...", "", "Yes."]) == "I think Yes."
-    assert joined(["Hello.", "Are you there?"]) == "Hello. Are you there?"
-    assert joined([]) == ""
 
 
 @given(st.lists(st.integers(0, 4_000), max_size=30), st.integers(1, 20_000), st.data())
