@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents_core.events import Ceilings
+from agents_core.examples import Exchange, take_out
 
 Surface = Literal["voice", "support", "spaces", "coaching"]
 Audience = Literal["anyone", "authenticated"]
@@ -115,13 +116,14 @@ class Bot:
     memory: Literal["none", "thread"]
     voice: BotVoice | None
     endings: Mapping[str, str] = field(default_factory=dict)
+    exchanges: tuple[Exchange, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Everything, as plain values."""
         return asdict(self)
 
 
-def bot_from(slug: str, matter: BotMatter, prompt: str, endings: Mapping[str, str]) -> Bot:
+def bot_from(slug: str, matter: BotMatter, body: str, endings: Mapping[str, str]) -> Bot:
     """The bot that `matter` and the body describe; the house's `endings` under its own."""
     voice = None
     if "voice" in matter.surfaces:
@@ -129,6 +131,7 @@ def bot_from(slug: str, matter: BotMatter, prompt: str, endings: Mapping[str, st
         said["gap_s"], said["voices"] = said.pop("gap"), tuple(said["voices"])
         voice = BotVoice(**said)
     limits = matter.limits
+    prompt, exchanges = take_out(body)
     own = {ending: words for ending, words in matter.endings.model_dump().items() if words is not None}
     return Bot(
         slug=slug,
@@ -136,6 +139,7 @@ def bot_from(slug: str, matter: BotMatter, prompt: str, endings: Mapping[str, st
         surfaces=tuple(dict.fromkeys(matter.surfaces)),
         audience=tuple(dict.fromkeys(matter.for_)),
         prompt=prompt,
+        exchanges=exchanges,
         ceilings=Ceilings(limits.steps, round(limits.spend * 1_000_000), limits.minutes),
         model=matter.model,
         memory=matter.memory,

@@ -12,6 +12,7 @@ from typing import Any
 from agents_core.bots import Bot
 from agents_core.compile import House
 from agents_core.events import Ask, Line
+from agents_core.examples import closest
 from agents_core.loop import Step
 from agents_core.providers.base import Profile
 
@@ -19,6 +20,9 @@ from agents_core.providers.base import Profile
 def messages(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile) -> tuple[dict[str, Any], ...]:
     """The conversation in OpenAI's shape."""
     given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile)}]
+    if profile.small:
+        for question, answer in closest(bot.exchanges, ask.text, profile.exchanges):
+            given += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
     if bot.memory != "none":
         given += [{"role": line.role, "content": line.text} for line in _remembered(ask.history, profile)]
     given.append({"role": "user", "content": ask.text})
@@ -37,6 +41,8 @@ def messages(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile:
 def system(bot: Bot, house: House, ask: Ask, profile: Profile) -> str:
     """The fixed prefix: the bot's own words, then how an answer is to sound."""
     parts = [bot.prompt]
+    if not profile.small:
+        parts += [f"{' '.join(exchange.questions)}\n{exchange.answer}" for exchange in bot.exchanges]
     if ask.surface == "voice":
         parts.append(house.brief["small" if profile.small else "voice"])
     if ask.language.split("-")[0] != "en":
@@ -46,7 +52,7 @@ def system(bot: Bot, house: House, ask: Ask, profile: Profile) -> str:
 
 def version(bot: Bot, house: House) -> str:
     """A name for the words a model is given, so that a trace says which ones made an answer."""
-    words = "\n".join((bot.prompt, *(house.brief[key] for key in sorted(house.brief))))
+    words = "\n".join((bot.prompt, str(bot.exchanges), *(house.brief[key] for key in sorted(house.brief))))
     return f"{bot.slug}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
 
 

@@ -22,7 +22,11 @@ class Profile:
     max_tokens_key: str = "max_tokens"  # OpenAI's own newer models want `max_completion_tokens`
     temperature: float | None = None
     extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body, as they are
-    small: bool = False  # a model too small for a long brief: it gets one line
+    small: bool = (
+        False  # a model too small for a long brief: it gets one line, and the exchanges closest to what is asked
+    )
+    exchanges: int = 3  # how many of those
+    sentences: int = 0  # at most so many are given; 0 is as many as come
     history_lines: int = 40
     history_chars: int = 24_000
     asks_usage: bool = True  # `stream_options.include_usage`; a few servers refuse the field

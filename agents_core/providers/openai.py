@@ -14,6 +14,7 @@ import httpx2
 
 from agents_core.errors import ProviderFault
 from agents_core.providers.base import Chunk, Profile, Question, Words
+from agents_core.providers.brief import Brief
 from agents_core.providers.classify import classify_status, provider_fault
 from agents_core.providers.hidden import Hidden
 from agents_core.providers.stream import Answer, Events
@@ -56,7 +57,7 @@ class OpenAIProvider:
 
     async def ask(self, question: Question) -> AsyncGenerator[Chunk, None]:
         """See `Provider.ask`. Closing the iterator closes the connection, which stops the model."""
-        hidden, answer, events = Hidden(), Answer(), Events()
+        words, answer, events = _Spoken(self.profile.sentences), Answer(), Events()
         try:
             async with self._client.stream(
                 "POST", self._url, json=self.body(question), headers=self._headers
@@ -64,24 +65,25 @@ class OpenAIProvider:
                 await _refuse(response)
                 if "json" in response.headers.get("content-type", ""):
                     body = (await response.aread()).decode("utf-8", errors="replace")
-                    yield Words(hidden.push(answer.push(body)))
+                    yield Words(words.push(answer.push(body)))
                 else:
                     async for data in response.aiter_bytes():
                         for event in events.push(data):
-                            if words := hidden.push(answer.push(event)):
-                                yield Words(words)
-                        if answer.over:
+                            if said := words.push(answer.push(event)):
+                                yield Words(said)
+                        if answer.over or words.over:
                             break
                     for event in events.end():
-                        if words := hidden.push(answer.push(event)):
-                            yield Words(words)
+                        if said := words.push(answer.push(event)):
+                            yield Words(said)
         except httpx2.TimeoutException:
             raise ProviderFault(provider_fault(f"{self.name} did not answer in time")) from None
         except httpx2.HTTPError as fault:
             raise ProviderFault(provider_fault(f"{self.name} could not be reached ({type(fault).__name__})")) from None
-        whole = answer.whole()
-        if words := hidden.flush():
-            yield Words(words)
+        # Brief enough is complete, although the stream was left before its end.
+        whole = answer.so_far() if words.over else answer.whole()
+        if said := words.flush(whole=whole.finish_reason != "length"):
+            yield Words(said)
         yield whole
 
     def body(self, question: Question) -> dict[str, Any]:
@@ -102,6 +104,23 @@ class OpenAIProvider:
     async def close(self) -> None:
         """Close every connection."""
         await self._client.aclose()
+
+
+class _Spoken:
+    """What of a model's words is for a listener: without markup, and no longer than wished."""
+
+    def __init__(self, sentences: int) -> None:
+        self._hidden, self._brief = Hidden(), Brief(sentences)
+
+    @property
+    def over(self) -> bool:
+        return self._brief.over
+
+    def push(self, words: str) -> str:
+        return self._brief.push(self._hidden.push(words))
+
+    def flush(self, *, whole: bool) -> str:
+        return self._brief.push(self._hidden.flush()) + self._brief.flush(whole=whole)
 
 
 async def _refuse(response: httpx2.Response) -> None:

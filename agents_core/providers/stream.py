@@ -153,6 +153,10 @@ class Answer:
         """The answer, once the bytes are over. Raises `ProviderFault` where the stream was cut."""
         if self._reason is None and not self._over:
             raise ProviderFault(provider_fault("the provider's stream broke off before its end"))
+        return self.so_far()
+
+    def so_far(self) -> Whole:
+        """What was read, where it is enough."""
         calls = tuple(Call(c.id or f"call_{n}", c.name, c.arguments.strip() or "{}") for n, c in enumerate(self._calls))
         return Whole(calls, self._reason or "stop", self._usage, self._model)
 

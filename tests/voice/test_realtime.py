@@ -79,7 +79,7 @@ def said(events: list[Any]) -> str:
 async def phase(house: House, kind: str) -> None:
     """Wait until the listener was asked for `kind`."""
     async with asyncio.timeout(10):
-        while kind not in house.listener.asked:  # noqa: ASYNC110 - a plain fake has nothing to wait on
+        while kind not in house.listener.asked:
             await asyncio.sleep(0.01)
 
 
@@ -176,7 +176,7 @@ async def test_a_speculation_that_the_person_talks_over_is_thrown_away_and_never
         house.listener.start()
         house.listener.words("I would like")
         async with asyncio.timeout(10):
-            while not house.door.asked:  # noqa: ASYNC110
+            while not house.door.asked:
                 await asyncio.sleep(0.01)
         house.listener.start()
         house.listener.words("I would like tea")
@@ -190,7 +190,7 @@ async def test_a_speculation_that_the_person_talks_over_is_thrown_away_and_never
         assert trace["provider"] == "script"
         assert trace["tokens"] == {"prompt": 7, "completion": 5}
         async with asyncio.timeout(10):
-            while not house.door.left:  # noqa: ASYNC110
+            while not house.door.left:
                 await asyncio.sleep(0.01)
 
 
@@ -331,7 +331,7 @@ async def test_one_more_than_the_limit_is_refused_in_words_and_leaving_frees_the
                 await connect(url, additional_headers=headers)
             assert refused.value.response.status_code == 429
         async with asyncio.timeout(10):
-            while not house.listener.closed:  # noqa: ASYNC110
+            while not house.listener.closed:
                 await asyncio.sleep(0.01)
         async with connect(url, additional_headers=headers) as socket:
             await socket.recv()

@@ -43,7 +43,7 @@ async def served(app: Any) -> AsyncIterator[str]:
     """`app` on a free port of loopback."""
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", ws="websockets-sansio"))
     task = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn has nothing to wait on
+    while not server.started:
         await asyncio.sleep(0.01)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
