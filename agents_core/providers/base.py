@@ -22,9 +22,7 @@ class Profile:
     max_tokens_key: str = "max_tokens"  # OpenAI's own newer models want `max_completion_tokens`
     temperature: float | None = None
     extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body, as they are
-    small: bool = (
-        False  # a model too small for a long brief: it gets one line, and the exchanges closest to what is asked
-    )
+    small: bool = False  # too small for a long brief: it gets one line and the closest exchanges
     exchanges: int = 3  # how many of those
     sentences: int = 0  # at most so many are given; 0 is as many as come
     history_lines: int = 40
