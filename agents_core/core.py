@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agents_core import prompt
 from agents_core.errors import AskRefused, UnknownBot
-from agents_core.events import Ask, Event, Started
+from agents_core.events import Ask, Event
 from agents_core.library import Bots
 from agents_core.providers.base import Provider
 from agents_core.providers.line import Line, Patience
@@ -96,7 +96,6 @@ class Core:
         held = await self._store.begin(self._new_id(), ask, self._owner)
         assert held is not None  # noqa: S101  (an owner was given)
         async with aclosing(self._turn(held)) as events:
-            yield Started(held.id)
             async for event in events:
                 yield event
 

@@ -15,7 +15,7 @@ from agents_core import prompt
 from agents_core.bots import Bot
 from agents_core.compile import House
 from agents_core.errors import LeaseLost, ProviderFault
-from agents_core.events import Ceilings, Delta, Done, Ending, Event, Failed, Trace, Usage
+from agents_core.events import Ceilings, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
 from agents_core.loop import AskModel, Call, CallTool, Finish, Run, Step, decide
 from agents_core.providers.base import Profile, Question, Whole, Words
 from agents_core.providers.line import Chosen, Line
@@ -57,6 +57,8 @@ class Turn:
         """The run's events from where its rows stand."""
         beat = asyncio.create_task(self._hold_on())
         try:
+            # Within the `try`: a listener who leaves on the first event leaves a cancelled row too.
+            yield Started(self._held.id)
             async with aclosing(self._drive()) as driven:
                 async for event in driven:
                     yield event

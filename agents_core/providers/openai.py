@@ -73,7 +73,8 @@ class OpenAIProvider:
                                 yield Words(said)
                         if answer.over or words.over:
                             break
-                    for event in events.end():
+                    # What was left in the middle, because enough was said, is no whole event.
+                    for event in () if words.over else events.end():
                         if said := words.push(answer.push(event)):
                             yield Words(said)
         except httpx2.TimeoutException:

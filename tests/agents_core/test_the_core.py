@@ -63,7 +63,7 @@ async def test_leaving_the_stream_cancels_the_run(core: Core) -> None:
     async with aclosing(core.run_turn(ask(script=("word " * 200,)))) as events:
         started = await anext(events)
         await anext(events)
-    record = await core.record(started.run)  # type: ignore[union-attr]
+    record = await core.record(started.run)
     assert record is not None
     assert record.state == "cancelled"
 
