@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from agents_core import Ask, Ceilings, Core, Delta, Done, Event, Failed, ScriptProvider, Trace, UnknownBot, check_bots
-from agents_core.loop import AskModel, CallTool, Finish, Run, Step, decide
-from agents_core.providers.stream import Answer, Events
-from agents_core.store import Store
+from agents_core import Ask, Core, Delta, Done, Event, Failed, ScriptProvider, Trace, UnknownBot, check_bots
 
 GOOD = "---\nname: Guide\nsurfaces: [voice]\n---\nYou are the guide.\n"
 
@@ -71,83 +65,6 @@ async def test_leaving_the_stream_cancels_the_run(core: Core) -> None:
 async def test_a_bot_that_is_not_there_is_refused_before_the_first_event(core: Core) -> None:
     with pytest.raises(UnknownBot):
         await told(core, ask(bot="nobody"))
-
-
-async def test_rl1_two_hundred_rows_are_claimed_once_each_by_four_who_race(tmp_path: Path) -> None:
-    store = Store(f"sqlite+aiosqlite:///{tmp_path / 'race.db'}")
-    for n in range(200):
-        await store.begin(f"run-{n}", ask())
-    claimed: list[str] = []
-
-    async def worker(name: str) -> None:
-        while (held := await store.claim(name)) is not None:
-            claimed.append(held.id)
-
-    await asyncio.gather(*(worker(f"worker-{n}") for n in range(4)))
-    await store.close()
-    assert sorted(claimed) == sorted(f"run-{n}" for n in range(200))
-
-
-CEILINGS = Ceilings(steps=3, spend=100, minutes=1.0)
-
-
-@pytest.mark.parametrize(
-    ("run", "steps", "now_s", "wanted"),
-    [
-        pytest.param(Run(CEILINGS, 0.0), (), 1.0, AskModel(), id="nothing yet"),
-        pytest.param(Run(CEILINGS, 0.0, cancelled=True), (), 1.0, Finish("cancelled"), id="cancelled"),
-        pytest.param(Run(CEILINGS, 0.0), (Step(0, "model", "Hi."),), 1.0, Finish("answered"), id="answered"),
-        pytest.param(Run(CEILINGS, 0.0), (Step(0, "model", " "),), 1.0, Finish("nothing_to_add"), id="empty"),
-        pytest.param(Run(CEILINGS, 0.0), (), 61.0, Finish("out_of_time"), id="late"),
-        pytest.param(Run(Ceilings(0, 100, 1.0), 0.0), (), 1.0, Finish("out_of_steps"), id="no steps"),
-        pytest.param(Run(Ceilings(3, 0, 1.0), 0.0), (), 1.0, Finish("out_of_money"), id="no money"),
-    ],
-)
-def test_the_decision(run: Run, steps: tuple[Step, ...], now_s: float, wanted: object) -> None:
-    assert decide(run, steps, now_s) == wanted
-
-
-STEPS = st.lists(
-    st.builds(
-        Step,
-        n=st.integers(0, 9),
-        kind=st.sampled_from(["model", "tool"]),
-        text=st.text(max_size=3),
-        spent=st.integers(),
-    ),
-    max_size=6,
-).map(tuple)
-
-
-@given(steps=STEPS, now_s=st.floats(), began_s=st.floats(), cancelled=st.booleans())
-@settings(max_examples=200)
-def test_the_decision_never_raises(steps: tuple[Step, ...], now_s: float, began_s: float, cancelled: bool) -> None:
-    decision = decide(Run(CEILINGS, began_s, cancelled), steps, now_s)
-    assert isinstance(decision, AskModel | CallTool | Finish)
-    if cancelled:
-        assert decision == Finish("cancelled")
-
-
-STREAM = (
-    ': hello\r\n\r\ndata: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\r\n\r\n'
-    'data: {"choices":[{"index":0,"delta":{"content":"Gr\u00fc\u00dfe, \u2028"}}]}\n\n'
-    'data: {"choices":[]}\n\n'
-    'data: {"choices":[{"index":0,"delta":{"content":"\u4f60\u597d"},"finish_reason":null}]}\n\n'
-    'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
-).encode()
-
-
-def read(*parts: bytes) -> str:
-    events, answer = Events(), Answer()
-    words = "".join(answer.push(data) for part in parts for data in events.push(part))
-    words += "".join(answer.push(data) for data in events.end())
-    answer.whole()
-    return words
-
-
-@pytest.mark.parametrize("at", range(len(STREAM) + 1))
-def test_sa11_a_stream_cut_at_any_byte_says_the_same(at: int) -> None:
-    assert read(STREAM[:at], STREAM[at:]) == "Gr\u00fc\u00dfe, \u2028\u4f60\u597d"
 
 
 @pytest.mark.parametrize(

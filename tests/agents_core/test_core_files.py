@@ -1,0 +1,168 @@
+"""Bots as files: what is read, what is refused and where, and what goes on being served."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from core_house import BOT, ask, content
+
+from agents_core import Bots, Ceilings, ContentRefused, Line, Profile, check_bots
+from agents_core.compile import compile_folder
+from agents_core.examples import closest, take_out
+from agents_core.prompt import messages, version
+
+HEAD = "---\nname: X\nsurfaces: [voice]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param(HEAD + "limit: {}\n---\nB", [(4, "`limit`", "Did you mean `limits`?")], id="did-you-mean"),
+        pytest.param(HEAD + "voice:\n  speeed: 1.0\n---\nB", [(5, "voice.speeed", "`speed`")], id="in-a-block"),
+        pytest.param(HEAD + "zzz: 1\n---\nB", [(4, "`zzz`", "name, surfaces, for")], id="nothing-like-it"),
+        pytest.param(HEAD + "skills: [a]\n---\nB", [(4, "`skills:` is not available yet", "Take it out")], id="later"),
+        pytest.param(
+            "---\nname: X\nsurfaces: [support]\nvoice: {}\n---\nB",
+            [(4, "`surfaces:` does not have `voice`", "take the `voice:`")],
+            id="voice-without-its-surface",
+        ),
+        pytest.param("---\nname: 5\n---\nB", [(2, "`5`, which is not text", '"5"'), (2, "surfaces", "Add")], id="two"),
+        pytest.param(HEAD + "voice: { visual: barr }\n---\nB", [(4, "barr", "did you mean `bar`?")], id="a-choice"),
+        pytest.param(HEAD + "limits: { steps: 0 }\n---\nB", [(4, "limits.steps", "from 1")], id="out-of-range"),
+        pytest.param(HEAD + "limits: { steps: yes }\n---\nB", [(4, "whole number", "digits")], id="yes-is-text"),
+        pytest.param("---\nname: X\nsurfaces: voice\n---\nB", [(3, "not a list", "[voice]")], id="not-a-list"),
+        pytest.param("---\nname: X\nsurfaces: [telephone]\n---\nB", [(3, "telephone", "`voice`")], id="no-surface"),
+        pytest.param(HEAD + "name: Y\n---\nB", [(4, "written twice", "one")], id="twice"),
+        pytest.param(HEAD + "voice: &v {}\n---\nB", [(4, "&v", "Write the value out")], id="an-anchor"),
+        pytest.param(HEAD + "model: !!python/none x\n---\nB", [(4, "type of its own|YAML", "")], id="a-type"),
+        pytest.param(HEAD + "a: [\n---\nB", [(5, "not YAML", "")], id="broken-yaml"),
+        pytest.param("name: X\n", [(1, "does not begin", "---")], id="no-front-matter"),
+        pytest.param(HEAD, [(1, "never closed", "---")], id="unclosed"),
+        pytest.param("---\n- a\n---\nB", [(2, "not a list of keys", "name")], id="a-list"),
+        pytest.param(HEAD + "---\n\n", [(5, "body is empty", "")], id="no-body"),
+        pytest.param("\ufeff" + HEAD.replace("\n", "\r\n") + "---\r\nBody.\r\n", [], id="bom-and-crlf"),
+        pytest.param(HEAD + "endings:\n  failed: 'no: on, off'\n---\nB", [], id="words-of-yaml-1.1"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, found: list[tuple[int, str, str]]) -> None:
+    refusals = check_bots(content(tmp_path, bad=text, good=BOT))
+    assert [(refusal.file, refusal.line) for refusal in refusals] == [("bots/bad.md", line) for line, _, _ in found]
+    for refusal, (line, what, instead) in zip(refusals, found, strict=True):
+        assert any(word in refusal.what for word in what.split("|"))
+        assert instead in refusal.instead
+        assert str(refusal).startswith(f"bots/bad.md:{line}: ")
+
+
+def test_every_refusal_of_every_file_comes_at_once(tmp_path: Path) -> None:
+    folder = content(tmp_path, a=HEAD + "x: 1\ny: 2\n---\nB", b="no", **{"Bad Name": BOT})
+    (folder / "bots" / "c.markdown").write_text(BOT, "utf-8")
+    (folder / "bots" / "d.md").write_bytes(b"---\nname: \xff\n---\nB")
+    (folder / "house.toml").write_text('[endings]\nfialed = "x"\n', "utf-8")
+    assert [(refusal.file, refusal.line) for refusal in check_bots(folder)] == [
+        ("bots/Bad Name.md", 1),
+        ("bots/a.md", 4),
+        ("bots/a.md", 5),
+        ("bots/b.md", 1),
+        ("bots/c.markdown", 1),
+        ("bots/d.md", 2),
+        ("house.toml", 2),
+    ]
+
+
+def test_a_bot_is_its_file_and_the_houses_words(tmp_path: Path) -> None:
+    text = HEAD + "limits: { spend: 0.1 }\nvoice: { gap: 0.2 }\nendings: { failed: Oh. }\n---\nYou are X.\n"
+    folder = content(tmp_path, x=text)
+    (folder / "house.toml").write_text('[endings]\nout_of_time = "Late."\n', "utf-8")
+    compiled = compile_folder(folder)
+    bot = compiled.bots["x"]
+    assert compiled.refusals == ()
+    assert bot.ceilings == Ceilings(12, 100_000, 10.0)
+    assert bot.voice is not None
+    assert bot.voice.gap_s == 0.2
+    assert (bot.endings["failed"], bot.endings["out_of_time"], bot.endings["cancelled"]) == ("Oh.", "Late.", "")
+    assert bot.as_json()["prompt"] == "You are X."
+
+
+async def test_a_changed_file_is_served_and_a_refused_one_leaves_the_last_good(tmp_path: Path) -> None:
+    now_s = [0.0]
+    folder = content(tmp_path, guide=BOT, other=BOT)
+    bots = Bots(folder, clock=lambda: now_s[0])
+
+    async def write(text: str) -> None:
+        (folder / "bots" / "guide.md").write_text(text, "utf-8")
+        now_s[0] += 1.0
+        await bots.fresh()
+
+    await write(BOT.replace("Guide", "Leader"))
+    assert bots["guide"].name == "Leader"
+    await write(BOT.replace("name", "nmae"))
+    assert bots["guide"].name == "Leader"
+    assert [refusal.line for refusal in bots.refusals] == [2, 2]
+    await write(BOT)
+    assert (bots["guide"].name, bots.refusals) == ("Guide", ())
+    (folder / "bots" / "other.md").unlink()
+    await write(BOT + "More.")
+    assert list(bots) == ["guide"]
+
+
+def test_a_folder_without_one_good_bot_is_refused_with_its_reasons(tmp_path: Path) -> None:
+    with pytest.raises(ContentRefused, match=r"bots/x\.md:1: "):
+        Bots(content(tmp_path, x="no"), clock=float)
+    with pytest.raises(ContentRefused, match="FIRSTWORD_CONTENT"):
+        Bots(tmp_path / "nowhere", clock=float)
+
+
+EXCHANGES = """You are X.
+
+> Is it free?
+> What does it cost?
+It costs
+nothing.
+
+> Who are you?
+I am X.
+
+More about X."""
+
+
+def test_exchanges_are_taken_out_of_a_body() -> None:
+    prose, exchanges = take_out(EXCHANGES)
+    assert prose == "You are X.\n\nMore about X."
+    assert [(len(e.questions), e.answer) for e in exchanges] == [(2, "It costs nothing."), (1, "I am X.")]
+
+
+def test_the_closest_exchange_comes_last_in_the_words_most_like_the_question() -> None:
+    _, exchanges = take_out(EXCHANGES)
+    assert closest(exchanges, "How much does this cost me?", 2)[-1] == ("What does it cost?", "It costs nothing.")
+    assert closest(exchanges, "Hey, who are you?", 1) == [("Who are you?", "I am X.")]
+    assert closest((), "Anything?", 3) == []
+
+
+def test_a_small_model_gets_the_closest_and_a_large_one_all(tmp_path: Path) -> None:
+    compiled = compile_folder(content(tmp_path, guide=HEAD + "---\n" + EXCHANGES))
+    bot, question = compiled.bots["guide"], ask("What does it cost?", history=(Line("user", "Hi."),))
+    small = messages(bot, compiled.house, question, (), Profile(small=True, exchanges=1))
+    large = messages(bot, compiled.house, question, (), Profile())
+    assert [m["content"] for m in small[1:]] == ["What does it cost?", "It costs nothing.", "Hi.", "What does it cost?"]
+    assert [m["content"] for m in large[1:]] == ["Hi.", "What does it cost?"]
+    assert "It costs nothing." in large[0]["content"]
+    assert "spoken aloud" in large[0]["content"]
+    assert "spoken aloud" not in small[0]["content"]
+
+
+def test_the_fixed_prefix_is_the_same_for_every_question(tmp_path: Path) -> None:
+    compiled = compile_folder(content(tmp_path))
+    bot = compiled.bots["guide"]
+    first, second = (messages(bot, compiled.house, ask(text), (), Profile())[0] for text in ("One?", "Two?"))
+    assert first == second
+    assert version(bot, compiled.house).startswith("guide-")
+
+
+def test_history_is_cut_to_what_fits_and_begins_with_the_person(tmp_path: Path) -> None:
+    compiled = compile_folder(content(tmp_path))
+    said = tuple(Line("user" if n % 2 == 0 else "assistant", f"line {n} " + "x" * 40) for n in range(10))
+    given = messages(
+        compiled.bots["guide"], compiled.house, ask(history=said), (), Profile(history_lines=5, history_chars=200)
+    )
+    assert [m["content"].split(" x")[0] for m in given[1:-1]] == ["line 6", "line 7", "line 8", "line 9"]
