@@ -12,17 +12,16 @@ from typing import Any
 from agents_core.bots import Bot
 from agents_core.compile import House
 from agents_core.events import Ask, Line
-from agents_core.examples import closest
+from agents_core.examples import Exchange, lead, length, like
 from agents_core.loop import Step
-from agents_core.providers.base import Profile
+from agents_core.providers.base import Profile, Question
 
 
 def messages(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile) -> tuple[dict[str, Any], ...]:
     """The conversation in OpenAI's shape."""
     given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile)}]
-    if profile.small:
-        for question, answer in closest(bot.exchanges, ask.text, profile.exchanges):
-            given += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    if profile.small and (exchange := like(bot.exchanges, ask.text)):
+        given += shown(exchange)
     if bot.memory != "none":
         given += [{"role": line.role, "content": line.text} for line in _remembered(ask.history, profile)]
     given.append({"role": "user", "content": ask.text})
@@ -36,6 +35,29 @@ def messages(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile:
             ]
             given.append({"role": "assistant", "content": step.text, **({"tool_calls": calls} if calls else {})})
     return tuple(given)
+
+
+def shown(exchange: Exchange) -> tuple[dict[str, Any], dict[str, Any]]:
+    """An exchange, as if it had been said: always in the same words, so that its reading can be kept."""
+    return {"role": "user", "content": exchange.questions[0]}, {"role": "assistant", "content": exchange.answer}
+
+
+def question(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile) -> Question:
+    """The next asking of a model. A small one goes on from the answer that the bot's file has to such a question."""
+    given = messages(bot, house, ask, steps, profile)
+    turn = sum(step.kind == "model" for step in steps)
+    exchange = like(bot.exchanges, ask.text) if profile.small and not steps else None
+    if exchange is None:
+        return Question(given, script=ask.script, turn=turn)
+    return Question(given, script=ask.script, turn=turn, lead=lead(exchange), sentences=length(exchange))
+
+
+def fixed(bot: Bot, house: House, profile: Profile) -> list[tuple[dict[str, Any], ...]]:
+    """Every beginning a model may be given that does not depend on who asks what: to be read before anybody asks."""
+    first = {"role": "system", "content": system(bot, house, Ask(bot.slug, "", "", "", ""), profile)}
+    asked = {"role": "user", "content": "Hello."}
+    exchanges = bot.exchanges if profile.small else ()
+    return [(first, asked), *((first, *shown(exchange), asked) for exchange in exchanges)]
 
 
 def system(bot: Bot, house: House, ask: Ask, profile: Profile) -> str:

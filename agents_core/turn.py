@@ -101,14 +101,13 @@ class Turn:
     async def _ask(self, steps: tuple[Step, ...]) -> AsyncGenerator[Delta | Step, None]:
         """Ask the line once: its words as they come, then the step to write down."""
         ask, told = self._held.ask, self._told
-        turn = sum(step.kind == "model" for step in steps)
         text, asked, profile = "", 0, Profile()
 
         def make(of: Profile) -> Question:
             nonlocal asked
-            given = prompt.messages(self._bot, self._house, ask, steps, of)
-            asked = sum(len(str(message["content"])) for message in given)
-            return Question(given, script=ask.script, turn=turn)
+            given = prompt.question(self._bot, self._house, ask, steps, of)
+            asked = sum(len(str(message["content"])) for message in given.messages)
+            return given
 
         whole = Whole()
         async with aclosing(self._line.ask(make, script=bool(ask.script), model=self._bot.model)) as said:

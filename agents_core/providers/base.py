@@ -22,8 +22,8 @@ class Profile:
     max_tokens_key: str = "max_tokens"  # OpenAI's own newer models want `max_completion_tokens`
     temperature: float | None = None
     extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body, as they are
-    small: bool = False  # too small for a long brief: it gets one line and the closest exchanges
-    exchanges: int = 3  # how many of those
+    small: bool = False  # too small for a long brief: it gets one line and the exchange most like the question
+    led: tuple[tuple[str, Any], ...] = ()  # fields of the body, over `extra`, where an answer is led
     sentences: int = 0  # at most so many are given; 0 is as many as come
     history_lines: int = 40
     history_chars: int = 24_000
@@ -41,6 +41,8 @@ class Question:
     max_tokens: int | None = None
     script: tuple[str, ...] = ()
     turn: int = 0
+    lead: str = ""  # words the answer goes on from; they are given with its first
+    sentences: int | None = None  # at most so many, in place of the profile's
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents_core.errors import ProviderFault, Verdict
 from agents_core.providers.base import Chunk, Profile, Provider, Question, Whole, Words
@@ -85,7 +85,7 @@ class Line:
             attempt = _Attempt(provider, min(first_s, left_s), self._patience.silence_s, left_s, self._clock)
             question = make(provider.profile)
             if model and provider.costs:
-                question = Question(question.messages, model, question.max_tokens, question.script, question.turn)
+                question = replace(question, model=model)
                 model = ""
             breaker = self._breakers[id(provider)]
             told = False

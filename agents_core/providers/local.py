@@ -31,12 +31,13 @@ _END_S = 5.0
 _WARM_S = 90.0
 _CHILD = Path(__file__).with_name("local_child.py")
 
-# A model of 135 million parameters drifts after two sentences, so it is kept to two and asked greedily. No penalty on
-# repeats: with llama.cpp's usual 1.1 it may not repeat the exchange it was shown, and invents an answer instead.
+# A model of 135 million parameters drifts after two sentences, so it is kept to two and asked greedily. Left to itself
+# it goes round in circles without a penalty on repeats; led, it may not say what it was shown with one.
 SMALL = Profile(
     max_tokens=56,
     temperature=0.0,
-    extra=(("cache_prompt", True), ("stop", ["\n"])),
+    extra=(("repeat_penalty", 1.1), ("cache_prompt", True), ("stop", ["\n"])),
+    led=(("repeat_penalty", 1.0),),
     small=True,
     sentences=2,
     history_lines=2,
@@ -62,7 +63,6 @@ class LocalProvider:
     ) -> None:
         self.model = model
         self.profile = profile
-        self._slots = slots
         self._settings = {
             "weights": str(weights),
             "model": model,
@@ -90,7 +90,7 @@ class LocalProvider:
     async def warm(self, prefixes: Sequence[tuple[dict[str, Any], ...]]) -> None:
         """Start the child and read each fixed prefix once, so that the first question pays for neither."""
         await self._running()
-        for prefix in prefixes[: self._slots]:
+        for prefix in prefixes:
             async with aclosing(self.ask(Question(prefix, max_tokens=1))) as chunks:
                 async for _ in chunks:
                     pass

@@ -57,7 +57,7 @@ class OpenAIProvider:
 
     async def ask(self, question: Question) -> AsyncGenerator[Chunk, None]:
         """See `Provider.ask`. Closing the iterator closes the connection, which stops the model."""
-        words, answer, events = _Spoken(self.profile.sentences), Answer(), Events()
+        words, answer, events = _Spoken(self._sentences(question), question.lead), Answer(), Events()
         try:
             async with self._client.stream(
                 "POST", self._url, json=self.body(question), headers=self._headers
@@ -89,18 +89,24 @@ class OpenAIProvider:
 
     def body(self, question: Question) -> dict[str, Any]:
         """The request, as it is sent."""
+        lead = question.lead
         body: dict[str, Any] = {
             "model": question.model or self.model,
-            "messages": list(question.messages),
+            # A last message of the assistant's own is gone on from.
+            "messages": [*question.messages, *([{"role": "assistant", "content": lead}] if lead else [])],
             "stream": True,
             self.profile.max_tokens_key: question.max_tokens or self.profile.max_tokens,
             **dict(self.profile.extra),
+            **(dict(self.profile.led) if lead else {}),
         }
         if self.profile.asks_usage:
             body["stream_options"] = {"include_usage": True}
         if self.profile.temperature is not None:
             body["temperature"] = self.profile.temperature
         return body
+
+    def _sentences(self, question: Question) -> int:
+        return self.profile.sentences if question.sentences is None else question.sentences
 
     async def close(self) -> None:
         """Close every connection."""
@@ -110,15 +116,19 @@ class OpenAIProvider:
 class _Spoken:
     """What of a model's words is for a listener: without markup, and no longer than wished."""
 
-    def __init__(self, sentences: int) -> None:
-        self._hidden, self._brief = Hidden(), Brief(sentences)
+    def __init__(self, sentences: int, lead: str) -> None:
+        self._hidden, self._brief, self._lead = Hidden(), Brief(sentences), lead
 
     @property
     def over(self) -> bool:
         return self._brief.over
 
     def push(self, words: str) -> str:
-        return self._brief.push(self._hidden.push(words))
+        said = self._hidden.push(words)
+        if said and self._lead:
+            # Not before the model has gone on from it: until then there is no answer.
+            said, self._lead = self._lead + said, ""
+        return self._brief.push(said)
 
     def flush(self, *, whole: bool) -> str:
         return self._brief.push(self._hidden.flush()) + self._brief.flush(whole=whole)

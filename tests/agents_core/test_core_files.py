@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from core_house import BOT, ask, content
 
 from agents_core import Bots, Ceilings, ContentRefused, Line, Profile, check_bots
 from agents_core.compile import compile_folder
-from agents_core.examples import closest, take_out
-from agents_core.prompt import messages, version
+from agents_core.examples import lead, length, like, take_out
+from agents_core.prompt import fixed, messages, question, version
 
 HEAD = "---\nname: X\nsurfaces: [voice]\n"
 
@@ -132,23 +133,57 @@ def test_exchanges_are_taken_out_of_a_body() -> None:
     assert [(len(e.questions), e.answer) for e in exchanges] == [(2, "It costs nothing."), (1, "I am X.")]
 
 
-def test_the_closest_exchange_comes_last_in_the_words_most_like_the_question() -> None:
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        pytest.param("How much does this cost me?", "It costs nothing.", id="another-way-to-ask"),
+        pytest.param("Hey, who are you?", "I am X.", id="only-small-words"),
+        pytest.param("Is it costing?", "It costs nothing.", id="another-form-of-the-word"),
+        pytest.param("What is the capital of France?", None, id="about-something-else"),
+        pytest.param("", None, id="nothing-asked"),
+    ],
+)
+def test_the_exchange_that_is_like_a_question(asked: str, answer: str | None) -> None:
     _, exchanges = take_out(EXCHANGES)
-    assert closest(exchanges, "How much does this cost me?", 2)[-1] == ("What does it cost?", "It costs nothing.")
-    assert closest(exchanges, "Hey, who are you?", 1) == [("Who are you?", "I am X.")]
-    assert closest((), "Anything?", 3) == []
+    found = like(exchanges, asked)
+    assert (found.answer if found else None) == answer
+    assert like((), asked) is None
 
 
-def test_a_small_model_gets_the_closest_and_a_large_one_all(tmp_path: Path) -> None:
+def test_a_lead_is_at_most_half_of_the_answer() -> None:
+    free, who = take_out(EXCHANGES)[1]
+    assert (lead(free), lead(who)) == ("It", "I")
+    assert (length(free), length(replace(free, answer="Yes. It costs 3.5 euros. Or four?"))) == (1, 3)
+
+
+def test_a_small_model_is_led_by_what_is_like_the_question_and_a_large_one_gets_all(tmp_path: Path) -> None:
     compiled = compile_folder(content(tmp_path, guide=HEAD + "---\n" + EXCHANGES))
-    bot, question = compiled.bots["guide"], ask("What does it cost?", history=(Line("user", "Hi."),))
-    small = messages(bot, compiled.house, question, (), Profile(small=True, exchanges=1))
-    large = messages(bot, compiled.house, question, (), Profile())
-    assert [m["content"] for m in small[1:]] == ["What does it cost?", "It costs nothing.", "Hi.", "What does it cost?"]
-    assert [m["content"] for m in large[1:]] == ["Hi.", "What does it cost?"]
-    assert "It costs nothing." in large[0]["content"]
-    assert "spoken aloud" in large[0]["content"]
-    assert "spoken aloud" not in small[0]["content"]
+    bot, house = compiled.bots["guide"], compiled.house
+    asked = ask("What does it cost?", history=(Line("user", "Hi."),))
+    small = question(bot, house, asked, (), Profile(small=True))
+    assert [m["content"] for m in small.messages[1:]] == [
+        "Is it free?",
+        "It costs nothing.",
+        "Hi.",
+        "What does it cost?",
+    ]
+    assert (small.lead, small.sentences) == ("It", 1)
+    other = question(bot, house, ask("Where is France?"), (), Profile(small=True))
+    assert (len(other.messages), other.lead, other.sentences) == (2, "", None)
+    large = question(bot, house, asked, (), Profile())
+    assert [m["content"] for m in large.messages[1:]] == ["Hi.", "What does it cost?"]
+    assert (large.lead, large.sentences) == ("", None)
+    assert "It costs nothing." in large.messages[0]["content"]
+    assert "spoken aloud" in large.messages[0]["content"]
+    assert "spoken aloud" not in small.messages[0]["content"]
+
+
+def test_what_is_read_before_anybody_asks_is_how_a_question_begins(tmp_path: Path) -> None:
+    compiled = compile_folder(content(tmp_path, guide=HEAD + "---\n" + EXCHANGES))
+    bot, house, profile = compiled.bots["guide"], compiled.house, Profile(small=True)
+    beginnings = [prefix[:-1] for prefix in fixed(bot, house, profile)]
+    for asked in ("What does it cost?", "Who are you?", "Where is France?"):
+        assert messages(bot, house, ask(asked), (), profile)[:-1] in beginnings
 
 
 def test_the_fixed_prefix_is_the_same_for_every_question(tmp_path: Path) -> None:

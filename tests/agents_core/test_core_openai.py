@@ -79,6 +79,21 @@ async def test_a_brief_profile_leaves_in_the_middle_of_an_event(serves: Serves) 
     assert words == "Hello. Hello."
 
 
+async def test_a_lead_is_heard_once_the_model_has_gone_on_from_it(serves: Serves) -> None:
+    profile = Profile(extra=(("repeat_penalty", 1.1),), led=(("repeat_penalty", 1.0),))
+    provider = OpenAIProvider(await serves(HELLO + STOP), "m0", profile=profile, trust_env=False)
+    asked = Question(({"role": "user", "content": "Hi"},), lead="Oh,", sentences=1)
+    said = [said async for said in provider.ask(asked)]
+    assert [words.text for words in said if isinstance(words, Words)] == ["Oh,Hello."]
+    body = provider.body(asked)
+    assert body["messages"][-1] == {"role": "assistant", "content": "Oh,"}
+    assert body["repeat_penalty"] == 1.0
+    assert provider.body(Question(()))["repeat_penalty"] == 1.1
+    with pytest.raises(ProviderFault):
+        await answer(await serves(b""))
+    await provider.close()
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "headers", "body", "whose", "sentence"),
     [
