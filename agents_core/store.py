@@ -71,6 +71,14 @@ _NOW = {
 }
 _SKIP_LOCKED = {"sqlite": "", "postgresql": "FOR UPDATE SKIP LOCKED"}
 
+# Write a run down. Born held, its fence is 1 and its lease runs; born free, both are 0.
+_BEGIN = """
+INSERT INTO runs (id, schema_version, bot, room, asker, subject, ask, state, owner, fence, attempt, lease_until_s,
+                  cancel, created_s)
+VALUES (:id, :schema_version, :bot, :room, :asker, :subject, :ask, :state, :owner, :held, :held,
+        CASE :held WHEN 1 THEN {now} + :lease_s ELSE 0 END, 0, {now})
+RETURNING created_s
+"""
 # Take the oldest run that nobody holds. One statement, so that two workers cannot both see it free.
 _CLAIM = """
 UPDATE runs SET state = 'doing', owner = :owner, fence = fence + 1, attempt = attempt + 1,
@@ -89,6 +97,7 @@ RETURNING cancel, {now} AS now_s
 _FINISH = """
 UPDATE runs SET state = :state, ending = :ending, answer = :answer, reason = :reason, owner = NULL, lease_until_s = 0
 WHERE id = :id AND owner = :owner AND fence = :fence AND state = 'doing'
+RETURNING {now} AS now_s
 """
 # Anybody may ask for a cancel; the holder sees it when it renews. A run that nobody holds is over at once.
 _CANCEL = """
@@ -137,33 +146,32 @@ class Store:
         self._making = asyncio.Lock()
         dialect = self._engine.dialect.name
         words = {"now": _NOW[dialect], "skip_locked": _SKIP_LOCKED[dialect]}
-        self._now = _NOW[dialect]
-        self._claim, self._renew, self._finish, self._cancel = (
-            text(statement.format(**words)) for statement in (_CLAIM, _RENEW, _FINISH, _CANCEL)
+        self._begin, self._claim, self._renew, self._finish, self._cancel = (
+            text(statement.format(**words)) for statement in (_BEGIN, _CLAIM, _RENEW, _FINISH, _CANCEL)
         )
 
     async def begin(self, run: str, ask: Ask, owner: str | None = None) -> Held | None:
         """Write the run down. With `owner` it is born held, so that nobody else can take it first."""
         async with self._write() as db:
-            now_s = float((await db.execute(text(f"SELECT {self._now}"))).scalar_one())
-            await db.execute(
-                insert(RUNS).values(
-                    id=run,
-                    schema_version=SCHEMA,
-                    bot=ask.bot,
-                    room=ask.room,
-                    asker=ask.asker,
-                    subject=ask.subject,
-                    ask=_ask_to_json(ask),
-                    state="doing" if owner else "todo",
-                    owner=owner,
-                    fence=1 if owner else 0,
-                    attempt=1 if owner else 0,
-                    lease_until_s=now_s + self.lease_s if owner else 0.0,
-                    cancel=0,
-                    created_s=now_s,
+            row = (
+                await db.execute(
+                    self._begin,
+                    {
+                        "id": run,
+                        "schema_version": SCHEMA,
+                        "bot": ask.bot,
+                        "room": ask.room,
+                        "asker": ask.asker,
+                        "subject": ask.subject,
+                        "ask": _ask_to_json(ask),
+                        "state": "doing" if owner else "todo",
+                        "owner": owner,
+                        "held": 1 if owner else 0,
+                        "lease_s": self.lease_s,
+                    },
                 )
-            )
+            ).one()
+        now_s = float(row.created_s)
         return Held(run, ask, owner, 1, False, now_s, now_s) if owner else None
 
     async def claim(self, owner: str) -> Held | None:
@@ -182,18 +190,27 @@ class Store:
             if row is None:
                 raise LeaseLost(f"run {held.id} is held by another process")
             if step is not None:
-                what = json.dumps(asdict(step))
-                await db.execute(insert(STEPS).values(run=held.id, n=step.n, at_s=float(row.now_s), what=what))
+                await self._write_step(db, held, step, float(row.now_s))
         return bool(row.cancel)
 
     async def finish(
-        self, held: Held, state: State, *, ending: Ending | None = None, answer: str = "", reason: str | None = None
+        self,
+        held: Held,
+        state: State,
+        *,
+        ending: Ending | None = None,
+        answer: str = "",
+        reason: str | None = None,
+        step: Step | None = None,
     ) -> None:
-        """End the run. Raises `LeaseLost` where it is no longer ours to end."""
+        """End the run, with its last `step` in the same transaction. Raises `LeaseLost` where it is not ours to end."""
         values = {**_token(held), "state": state, "ending": ending, "answer": answer, "reason": reason}
         async with self._write() as db:
-            if (await db.execute(self._finish, values)).rowcount != 1:
+            row = (await db.execute(self._finish, values)).one_or_none()
+            if row is None:
                 raise LeaseLost(f"run {held.id} is held by another process")
+            if step is not None:
+                await self._write_step(db, held, step, float(row.now_s))
 
     async def cancel(self, run: str) -> bool:
         """Ask for a cancel. False where there is nothing left to cancel."""
@@ -217,6 +234,9 @@ class Store:
         """Close every connection."""
         await self._engine.dispose()
 
+    async def _write_step(self, db: AsyncConnection, held: Held, step: Step, at_s: float) -> None:
+        await db.execute(insert(STEPS).values(run=held.id, n=step.n, at_s=at_s, what=json.dumps(asdict(step))))
+
     @asynccontextmanager
     async def _write(self) -> AsyncIterator[AsyncConnection]:
         if not self._ready:
@@ -233,7 +253,8 @@ def _engine(url: str) -> AsyncEngine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         return create_async_engine(parsed)
-    options: dict[str, Any] = {"poolclass": AsyncAdaptedQueuePool}
+    # Every transaction here ends itself, so giving a connection back need not roll back once more.
+    options: dict[str, Any] = {"poolclass": AsyncAdaptedQueuePool, "pool_reset_on_return": None}
     if parsed.database in (None, "", ":memory:"):
         # Each connection would have a database of its own.
         options |= {"pool_size": 1, "max_overflow": 0}

@@ -77,13 +77,21 @@ class Turn:
                 await self._end("cancelled", "cancelled")
 
     async def _drive(self) -> AsyncGenerator[Event, None]:
-        steps = await self._store.steps(self._held.id)
+        # The first holder of a run finds no steps; whoever takes it over goes on from what is written.
+        steps = await self._store.steps(self._held.id) if self._held.fence > 1 else ()
+        written = len(steps)
         while True:
-            match decide(self._run, steps, self._clock() + self._offset_s):
-                case Finish(ending):
-                    async for event in self._finish(ending, steps):
-                        yield event
-                    return
+            decision = decide(self._run, steps, self._clock() + self._offset_s)
+            if isinstance(decision, Finish):
+                async for event in self._finish(decision.ending, steps, steps[-1] if written < len(steps) else None):
+                    yield event
+                return
+            if written < len(steps):
+                if await self._store.renew(self._held, steps[-1]):
+                    self._run = replace(self._run, cancelled=True)
+                written = len(steps)
+                continue
+            match decision:
                 case CallTool(call):
                     step = _no_such_tool(len(steps), call)
                 case AskModel():
@@ -95,8 +103,6 @@ class Turn:
                             else:
                                 yield said
             steps = (*steps, step)
-            if await self._store.renew(self._held, step):
-                self._run = replace(self._run, cancelled=True)
 
     async def _ask(self, steps: tuple[Step, ...]) -> AsyncGenerator[Delta | Step, None]:
         """Ask the line once: its words as they come, then the step to write down."""
@@ -142,10 +148,12 @@ class Turn:
             skipped=told.skipped,
         )
 
-    async def _finish(self, ending: Ending, steps: tuple[Step, ...]) -> AsyncGenerator[Event, None]:
+    async def _finish(
+        self, ending: Ending, steps: tuple[Step, ...], unwritten: Step | None
+    ) -> AsyncGenerator[Event, None]:
         for delta in self._words(ending):
             yield delta
-        await self._end("cancelled" if ending == "cancelled" else "done", ending)
+        await self._end("cancelled" if ending == "cancelled" else "done", ending, step=unwritten)
         usage = _usage(steps)
         yield self._trace(len(steps), usage)
         yield Done(ending, usage)
@@ -166,10 +174,12 @@ class Turn:
             return []
         return [Delta(f" {words}" if self._told.said.strip() else words)]
 
-    async def _end(self, state: State, ending: Ending | None, *, reason: str | None = None) -> None:
+    async def _end(
+        self, state: State, ending: Ending | None, *, reason: str | None = None, step: Step | None = None
+    ) -> None:
         """Write the end, whatever happens to whoever is waiting for it."""
         self._over = True
-        finish = self._store.finish(self._held, state, ending=ending, answer=self._told.said, reason=reason)
+        finish = self._store.finish(self._held, state, ending=ending, answer=self._told.said, reason=reason, step=step)
         writing = asyncio.ensure_future(finish)
         try:
             await asyncio.shield(writing)
