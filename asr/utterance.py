@@ -22,6 +22,8 @@ class Ring:
         self._bound = bound
         self._held = np.zeros(min(_SMALLEST, bound), dtype=np.float32)
         self._keep_from = 0
+        # Nothing older was carried over when the memory was last taken; growing brings nothing back.
+        self._oldest = 0
         self.stop = 0
 
     @property
@@ -32,7 +34,7 @@ class Ring:
     @property
     def start(self) -> int:
         """The oldest sample that can still be read."""
-        return max(0, self.stop - len(self._held))
+        return max(self._oldest, self.stop - len(self._held))
 
     def keep_from(self, start: int) -> None:
         """Everything from sample `start` on is wanted, up to the bound; what is older may go."""
@@ -84,6 +86,7 @@ class Ring:
         if size == len(self._held):
             return
         kept = self.read(self.stop - min(size, self.stop - self.start), self.stop)
+        self._oldest = self.stop - len(kept)
         self._held = np.zeros(size, dtype=np.float32)
         if len(kept):
             places = np.arange(self.stop - len(kept), self.stop) % size

@@ -188,6 +188,17 @@ def test_a_ring_reads_back_what_was_written_within_its_bound(sizes: list[int], b
         assert np.array_equal(ring.read(ring.start + 1, ring.stop - 1), whole[ring.start + 1 : -1])
 
 
+def test_sound_that_was_dropped_is_not_read_back_as_silence_when_the_ring_grows() -> None:
+    ring = Ring(20_000)
+    ring.append(np.ones(16_000, dtype=np.float32))
+    ring.keep_from(10_000)
+    ring.append(np.ones(4_000, dtype=np.float32))
+    ring.keep_from(0)
+    ring.append(np.ones(1, dtype=np.float32))
+    assert ring.start == 4_000
+    assert ring.read(0, ring.stop).min() == 1
+
+
 def test_kept_sound_grows_for_an_utterance_and_shrinks_after_it() -> None:
     ring = Ring(480_000)
     ring.keep_from(0)
