@@ -303,7 +303,7 @@ class Listener:
         self._drain_until = None
         if self._turn.open:
             self._abandon()
-            self._turn.parts.clear()
+            self._turn.parts = 0
             self._understood = nothing(self.language, "cleared")
             self._close_turn(0.0)
 

@@ -1,4 +1,4 @@
-"""The turn that is being listened to: its number, its generation, where its sound lies, and the parts already said.
+"""The turn that is being listened to: its number, its generation, where its sound lies, and how many parts stand.
 
 Plain bookkeeping; it holds no sound and starts nothing. The one rule: speech that comes back before the answer was
 heard continues the same turn under the next generation.
@@ -6,7 +6,7 @@ heard continues the same turn under the next generation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from asr.features import RATE_HZ
 
@@ -35,17 +35,17 @@ class Turn:
     # Whether this generation's SpeechPaused and its final words have been sent.
     announced: bool = False
     said: bool = False
-    parts: list[str] = field(default_factory=list)
-    reopens: bool = False
+    # Committed parts that had words and whose answer was not heard: with none, there is nothing to reopen.
+    parts: int = 0
 
     def begin(self, onset: int, *, floor: int, pre_roll: int) -> None:
         """Somebody speaks at `onset`: another turn, or the same one again. Nothing before `floor` is heard twice."""
-        if self.reopens and onset - self.speech_stop <= _REOPEN and len(self.parts) < _MOST_PARTS:
+        if 0 < self.parts < _MOST_PARTS and onset - self.speech_stop <= _REOPEN:
             self.resume()
         else:
             self.number += 1
             self.generation = 0
-            self.parts.clear()
+            self.parts = 0
             self.resume()
         # Sound that the turn before has used is not recognised again.
         self.audio_start = max(onset - pre_roll, floor, self.speech_stop if self.number > 1 or self.parts else 0)
@@ -62,11 +62,9 @@ class Turn:
         """The words stand. Where nobody has said anything there is nothing to reopen."""
         self.open = self.pausing = False
         if text:
-            self.parts.append(text)
-        self.reopens = bool(self.parts)
+            self.parts += 1
 
     def answered(self) -> None:
         """The answer was heard; an utterance that is open keeps its turn."""
         if not self.open:
-            self.reopens = False
-            self.parts.clear()
+            self.parts = 0
