@@ -11,16 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from firstword.errors import CannotStart
 from firstword.house import engine_for
 from firstword.settings import Settings
 from models import Lanes
 from sound import Pcm, write_wav
 from tts import Cutter, Frame, Speaker, speakable
-
-_AUDIBLE = 0.005
 
 
 def cut(text: str) -> dict[str, Any]:
@@ -68,7 +64,7 @@ async def _collect(
     frames: list[Frame] = []
     handle = speaker.say(text, turn=0, generation=0, voice=voice, language=language, speed=speed)
     async for frame in handle.frames():
-        if first_ms is None and np.any(np.abs(frame.pcm.samples) > _AUDIBLE):
+        if first_ms is None and frame.pcm.first_audible is not None:
             first_ms = (time.perf_counter() - started) * 1000
         frames.append(frame)
     await handle.done()

@@ -23,15 +23,12 @@ from pydantic_settings import (
 )
 
 from firstword.errors import SettingsRefused
+from models import default_folder
 
 PREFIX = "FIRSTWORD_"
 EXAMPLE_SECRET = "an-example-secret-for-one-person-on-loopback"  # noqa: S105 - refused everywhere else
 _SHORTEST_SECRET = 32
 _ROOT = Path(__file__).resolve().parent.parent
-
-
-def _cache_home() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _data_home() -> Path:
@@ -57,9 +54,7 @@ class Settings(BaseSettings):
     older_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field((), description="still honoured, for rotation")
 
     content: Path = Field(_ROOT / "content", description="folder of bots")
-    models: Path = Field(
-        default_factory=lambda: _cache_home() / "firstword" / "models", description="folder of weights"
-    )
+    models: Path = Field(default_factory=default_folder, description="folder of weights")
     data: Path = Field(default_factory=lambda: _data_home() / "firstword", description="folder of the default database")
     database_url: str = Field("", description="SQLAlchemy URL; empty is SQLite in the data folder")
 

@@ -24,8 +24,6 @@ from sound import Pcm, resample
 
 RATE_HZ = 24_000
 FRAME_S = 0.02
-# A sample is audible above this: the field's threshold for "first word" (design/house.md, "Words").
-AUDIBLE = 0.005
 # With nobody heard this long after a recording ended, nobody spoke: the longest end-of-turn wait is 2.5 s.
 _NOBODY_S = 3.5
 # An answer that has not ended by then is given up on; the turn itself has 25 s for its words.
@@ -157,9 +155,9 @@ class Conversation:
     def _hear(self, turn: Turn, data: bytes, at: float) -> None:
         pcm = Pcm.from_s16le(data, RATE_HZ)
         if turn.first_sound_at is None:
-            audible = np.flatnonzero(np.abs(pcm.samples) > AUDIBLE)
-            if audible.size:
-                turn.first_sound_at = at + float(audible[0]) / RATE_HZ
+            audible = pcm.first_audible
+            if audible is not None:
+                turn.first_sound_at = at + audible / RATE_HZ
         self._parts.append(pcm)
 
 

@@ -1,11 +1,12 @@
 """Sound as a value: PCM, one resampler, recordings as files. It imports no other room; see README.md."""
 
 from sound.errors import NotSound, SoundError
-from sound.pcm import FrameReader, Pcm, Samples
+from sound.pcm import AUDIBLE, FrameReader, Pcm, Samples
 from sound.resample import Resampler, resample
 from sound.wav import read_recording, write_wav
 
 __all__ = [
+    "AUDIBLE",
     "FrameReader",
     "NotSound",
     "Pcm",

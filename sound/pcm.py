@@ -17,6 +17,8 @@ from sound.errors import SoundError
 Samples = NDArray[np.float32]
 
 _INT16_SCALE = 32768.0
+# A sample above this is heard: the bound by which the first word is measured and silence is trimmed.
+AUDIBLE = 0.005
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +93,13 @@ class Pcm:
     def rms(self) -> float:
         """Root mean square over all samples, 0.0 where there is none."""
         return float(np.sqrt(np.mean(np.square(self.samples, dtype=np.float64)))) if self.samples.size else 0.0
+
+    @property
+    def first_audible(self) -> int | None:
+        """The first frame in which a sample is over `AUDIBLE`; None where there is none."""
+        loud = np.abs(self.samples) > AUDIBLE
+        found = np.flatnonzero(loud if self.channels == 1 else loud.any(axis=1))
+        return int(found[0]) if found.size else None
 
     def mono(self) -> Pcm:
         """The mean of the channels."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sound import Samples
+from sound import AUDIBLE, Samples
 
-# What counts as heard: the bound by which the first word is measured too.
-AUDIBLE = 0.005
 # Kept before the first audible sample, so that a soft onset is not chopped; faded in over the first part of it.
 LEAD_S = 0.030
 FADE_S = 0.005

@@ -62,6 +62,11 @@ class Answer:
     _deltas: asyncio.Queue[str | None] = field(default_factory=lambda: asyncio.Queue(_DELTAS))
     _handle: HandlePort | None = None
 
+    @property
+    def stands(self) -> str:
+        """What stands of it once all its sound was sent: the text, or as much as sounded where it broke."""
+        return self.heard.text(self.playout.sent, complete=False) if self.fault else self.text.strip()
+
     def begin(
         self, door: DoorClient, grant: str, messages: Sequence[Message], speaker: SpeakerPort | None, bot: BotVoice
     ) -> None:

@@ -12,12 +12,10 @@ from collections import deque
 from dataclasses import replace
 from typing import Any, Literal, assert_never
 
-import numpy as np
-
 from asr.events import SpeechEnded, Words
 from grant import Grant
 from sound import Pcm
-from voice.answer import Answer, Times
+from voice.answer import OUT_HZ, Answer, Times
 from voice.converse import State, step
 from voice.door import Message
 from voice.events import (
@@ -59,8 +57,6 @@ _log = logging.getLogger("firstword.voice")
 
 # How often sound is let out and holds are looked at while something is going on; nothing runs while nothing is.
 _BEAT_S = 0.02
-# A sample above this is audible (the field's threshold for the first word).
-_AUDIBLE = 0.005
 # The level meter of a page needs no more.
 _LEVEL_EVERY_S = 0.2
 # Finished answers that can still be cut by a late `conversation.item.truncate`.
@@ -196,13 +192,11 @@ class Session:
 
     def truncate(self, item_id: str, played_ms: float) -> bool:
         """The client says how much of an item it played: that is what was heard."""
-        played = round(played_ms * 24)
+        played = round(played_ms * (OUT_HZ / 1000))
         for answer in [*self._answers.values(), *self._finished]:
             if answer.item_id == item_id:
-                text = answer.heard.text(played, complete=False)
-                if played >= answer.heard.samples and answer.over and not answer.fault:
-                    text = answer.text.strip()
-                self._remember(answer, text)
+                whole = played >= answer.heard.samples and answer.over and not answer.fault
+                self._remember(answer, answer.stands if whole else answer.heard.text(played, complete=False))
                 return True
         return self.history.find(item_id) is not None
 
@@ -248,7 +242,7 @@ class Session:
 
     def _prepare(self, number: int, text: str) -> None:
         now = self._parts.clock()
-        playout = Playout(24_000, ahead_s=AHEAD_S, client_holds=self.wire.ours)
+        playout = Playout(OUT_HZ, ahead_s=AHEAD_S, client_holds=self.wire.ours)
         answer = Answer(
             id=number,
             item_id=new_id("item"),
@@ -375,7 +369,7 @@ class Session:
 
     def _play(self, answer: Answer, now: float) -> None:
         for chunk in answer.playout.take(now):
-            if answer.times.first_audible_at is None and bool(np.any(np.abs(chunk.samples) > _AUDIBLE)):
+            if answer.times.first_audible_at is None and chunk.first_audible is not None:
                 answer.times.first_audible_at = now
             if not answer.shown:
                 answer.shown = True
@@ -393,19 +387,12 @@ class Session:
                 self._drained(answer)
 
     def _all_sent(self, answer: Answer) -> None:
-        if answer.fault:
-            text = answer.heard.text(answer.playout.sent, complete=False)
-            ended = self.wire.finish(answer, "failed", text, fault=answer.fault)
-        else:
-            ended = self.wire.finish(answer, "completed", answer.text.strip())
-        if ended:
+        if self.wire.finish(answer, "failed" if answer.fault else "completed", answer.stands, fault=answer.fault):
             self._send_trace(answer, interrupted=False)
 
     def _drained(self, answer: Answer) -> None:
         del self._answers[answer.id]
-        text = answer.text.strip()
-        if answer.fault:
-            text = answer.heard.text(answer.playout.sent, complete=False)
+        text = answer.stands
         if not answer.shown and text:  # text alone: nothing sounded, and all of it was read
             self.history.add(Entry(answer.item_id, "assistant", ""))
         self._remember(answer, text)

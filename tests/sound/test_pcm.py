@@ -15,6 +15,7 @@ from sound import FrameReader, Pcm, SoundError
 
 def test_the_public_names_are_these() -> None:
     assert sound.__all__ == [
+        "AUDIBLE",
         "FrameReader",
         "NotSound",
         "Pcm",
@@ -115,3 +116,17 @@ def test_stretches_are_joined_and_cut() -> None:
 def test_what_does_not_fit_together_is_not_joined(parts: list[Pcm], said: str) -> None:
     with pytest.raises(SoundError, match=said):
         Pcm.join(parts)
+
+
+@pytest.mark.parametrize(
+    ("samples", "first"),
+    [
+        pytest.param([0.0, 0.005, 0.004], None, id="at the bound is not over it"),
+        pytest.param([0.0, -0.006, 0.5], 1, id="either way from the centre"),
+        pytest.param([], None, id="nothing"),
+        pytest.param([[0.0, 0.0], [0.0, 0.1]], 1, id="either channel"),
+    ],
+)
+def test_the_first_audible_frame_is_over_the_bound(samples: list[object], first: int | None) -> None:
+    held = np.array(samples, dtype=np.float32)
+    assert Pcm(held, 16_000, held.shape[1] if held.ndim == 2 else 1).first_audible == first

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sound import Pcm
+from sound import AUDIBLE, Pcm
 from tts import NoVoice, PiperEngine, SplitFailed, UnknownVoice, split_voice
 from tts.split import SAME_WITHIN, read_split
-from tts.trim import AUDIBLE
 
 MODELS = Path(os.environ.get("FIRSTWORD_MODELS") or Path.home() / ".cache/firstword/models")
 VOICE = MODELS / "piper-en_US-joe-medium"
