@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import io
-import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-import uvicorn
 from asr_kit import RATE_HZ, noise, quiet
 from fastapi import FastAPI
 from openai import APIStatusError, AsyncOpenAI, AuthenticationError, BadRequestError
@@ -29,6 +26,7 @@ from asr import (
 from asr.features import log_mel
 from asr.smart_turn import turn_features
 from asr.transcriptions import LONGEST_FILE_BYTES
+from firstword.serving import serving
 from grant import Signer
 from models import Lanes
 from sound import Pcm, Samples, resample, write_wav
@@ -140,19 +138,12 @@ async def _client(source: HearingSource | None) -> AsyncIterator[AsyncOpenAI]:
     signer = Signer("a secret for tests")
     app = FastAPI()
     app.include_router(create_transcriptions(source, signer))
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", ws="none"))
-    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
     grant = signer.mint(bot="guide", subject="somebody", room="r")
-    base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-    try:
-        async with AsyncOpenAI(api_key=grant, base_url=base_url, max_retries=0) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        await serving
-        listener.close()
+    async with (
+        serving(lambda _base_url: app) as base_url,
+        AsyncOpenAI(api_key=grant, base_url=f"{base_url}/v1", max_retries=0) as client,
+    ):
+        yield client
 
 
 @pytest.fixture

@@ -62,6 +62,14 @@ async def until(connection: AsyncRealtimeConnection, kind: str) -> list[Any]:
                 return seen
 
 
+async def received(connection: AsyncRealtimeConnection, sound_s: float) -> None:
+    """Wait until the client holds that many seconds of the answer's sound."""
+    held_s = 0.0
+    while held_s < sound_s:
+        delta = (await until(connection, "response.output_audio.delta"))[-1]
+        held_s += len(base64.b64decode(delta.delta)) / 2 / 24_000
+
+
 def order(events: list[Any], wanted: list[str]) -> list[str]:
     """The first appearances of `wanted` among the types of `events`; those of an answer within the last answer."""
     seen: list[str] = []
@@ -133,7 +141,8 @@ async def test_h1_an_interrupted_answer_is_remembered_as_it_was_heard(serve: Ser
         house.listener.say("count for me")
         await until(connection, "response.output_audio.delta")
         await phase(house, "answer_heard")
-        await asyncio.sleep(0.6)
+        # The server is at most 320 ms ahead, so by then more than half a second has been played.
+        await received(connection, 0.92)
         house.listener.start()
         house.listener.words("stop counting", kind="partial")
         events = await until(connection, "response.done")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-import uvicorn
 from fastapi import FastAPI
 
+from firstword.serving import serving
 from firstword.testing.doors import ScriptedDoor
 from firstword.testing.listeners import ScriptedListener
 from firstword.testing.voices import ToneEngine
@@ -36,20 +34,6 @@ class House:
 
     def grant(self, subject: str = "ada") -> str:
         return SIGNER.mint(bot="guide", subject=subject, room="room-1")
-
-
-@contextlib.asynccontextmanager
-async def served(app: Any) -> AsyncIterator[str]:
-    """`app` on a free port of loopback."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", ws="websockets-sansio"))
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await task
 
 
 Serve = Callable[..., contextlib.AbstractAsyncContextManager[House]]
@@ -90,7 +74,7 @@ async def serve(
     app.include_router(create_voice(parts))
     app.mount("/", door.app)
     try:
-        async with served(app) as url:
+        async with serving(lambda _url: app) as url:
             base.append(url)
             house.base_url = url
             yield house
