@@ -19,7 +19,7 @@ COMMANDS = {
     "serve": ("serve", "Serve the page and the doors."),
     "talk": ("talk", "Hold a conversation with WAV files: the whole voice loop, no browser."),
     "say": ("speech", "Speak a text into a file."),
-    "hear": ("speech", "Recognise a recording."),
+    "hear": ("hear", "Recognise a recording."),
     "models": ("models", "List, fetch and examine the weights."),
     "bots": ("bots", "Check and show the bots."),
     "grant": ("grant", "Mint a grant for a script."),

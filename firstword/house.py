@@ -157,7 +157,7 @@ class House:
 
     def hearing_source(self) -> HearingSource:
         """What `/v1/audio/transcriptions` hears with."""
-        return HearingSource(self._recogniser, self._ear_lane, self._silero)
+        return HearingSource(self._recogniser, self._ear_lane, self._silero, language=self.settings.language)
 
     def _listener(self, bot: BotVoice) -> Listener:
         return Listener(self._ear, settings=ListenSettings(wait=bot.wait), language=bot.language)
