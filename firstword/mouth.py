@@ -16,15 +16,7 @@ from firstword.house import engine_for
 from firstword.settings import Settings
 from models import Lanes
 from sound import Pcm, write_wav
-from tts import Cutter, Frame, Speaker, speakable
-
-
-def cut(text: str) -> dict[str, Any]:
-    """How `text` is cut: the pieces that an engine would be given."""
-    cutter = Cutter()
-    return {
-        "pieces": [{"n": piece.n, "spoken": piece.spoken} for piece in [*cutter.push(speakable(text)), *cutter.flush()]]
-    }
+from tts import Frame, Speaker
 
 
 def speak(

@@ -15,13 +15,14 @@ import click
 @click.option("--voice", default=None, help="a voice of the engine")
 @click.option("--language", default=None, help="the language of the text [FIRSTWORD_LANGUAGE]")
 @click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.5, 2.0), help="how fast")
-@click.option("--dry", is_flag=True, help="only show how the text is cut")
+@click.option("--dry", is_flag=True, help="only show how the text is filtered, cut and read")
 @click.option("--json", "as_json", is_flag=True, help="print one object: pieces, first sample ms, whole ms")
 def say(
     text: str, out: Path | None, voice: str | None, language: str | None, speed: float, dry: bool, as_json: bool
 ) -> None:
     """Speak TEXT (or standard input, where TEXT is -) into a file, and say how soon its first sample was there."""
-    from firstword.mouth import cut, speak
+    from firstword.dry import cut, shown
+    from firstword.mouth import speak
     from firstword.settings import load_settings
 
     words = sys.stdin.read() if text == "-" else text
@@ -30,11 +31,15 @@ def say(
     if not dry and out is None and not as_json:
         raise click.UsageError("where should it go? give --out FILE.wav (or --dry to see how it is cut)")
     settings = load_settings()
-    report = cut(words) if dry else speak(settings, words, out=out, voice=voice, language=language, speed=speed)
+    if dry:
+        report = cut(words, language or settings.language)
+        lines = [json.dumps(report, ensure_ascii=False)] if as_json else shown(report)
+        click.echo("\n".join(lines))
+        return
+    report = speak(settings, words, out=out, voice=voice, language=language, speed=speed)
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
-    else:
-        for piece in report["pieces"]:
-            click.echo(f"{piece['n']:3}  {piece['spoken']}")
-        if not dry:
-            click.echo(f"first sample after {report['first_sample_ms']:.0f} ms, all after {report['whole_ms']:.0f} ms")
+        return
+    for piece in report["pieces"]:
+        click.echo(f"{piece['n']:3}  {piece['spoken']}")
+    click.echo(f"first sample after {report['first_sample_ms']:.0f} ms, all after {report['whole_ms']:.0f} ms")
