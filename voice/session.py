@@ -1,6 +1,6 @@
 """A session: carries out what `converse.py` decides, for one person on one transport.
 
-It joins the listener, the door, the speaker, the playout and the gate; it holds no policy. The one rule: everything
+It joins the listener and the gate to what is being played; it holds no policy. The one rule: everything
 that happens goes through `act`, on the event loop, one event at a time, so that there is one order.
 """
 
@@ -8,26 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from dataclasses import replace
-from typing import Any, Literal, assert_never
+from typing import assert_never
 
 from asr.events import SpeechEnded, Words
 from grant import Grant
 from sound import Pcm
-from voice.answer import OUT_HZ, Answer, Times
+from voice.answer import Answer
 from voice.converse import State, step
-from voice.door import Message
 from voice.events import (
     Asked,
-    Audible,
-    Broke,
     Candidate,
     CloseTurn,
     Command,
     Committed,
     Discard,
-    Drained,
     ForgetSound,
     Hold,
     Interrupt,
@@ -39,7 +34,6 @@ from voice.events import (
     Nobody,
     Prepare,
     Resume,
-    Said,
     SetMode,
     Started,
     Stopped,
@@ -49,9 +43,8 @@ from voice.events import (
 from voice.gate import Gate
 from voice.history import Entry, History
 from voice.parts import VoiceParts
-from voice.playout import AHEAD_S, Playout
+from voice.playing import Playing
 from voice.realtime_events import Wire, error_event, new_id, user_item
-from voice.trace import Measured, trace_of
 
 _log = logging.getLogger("firstword.voice")
 
@@ -59,8 +52,6 @@ _log = logging.getLogger("firstword.voice")
 _BEAT_S = 0.02
 # The level meter of a page needs no more.
 _LEVEL_EVERY_S = 0.2
-# Finished answers that can still be cut by a late `conversation.item.truncate`.
-_TRUNCATABLE = 8
 
 
 class Session:
@@ -76,18 +67,22 @@ class Session:
         self.state = State(preempt=self.bot.preempt, language=self.bot.language)
         self.last_word_at = parts.clock()
         self._listener = parts.listener(self.bot)
-        self._speaker = parts.speaker(self.bot)
         self._gate = Gate()
-        self._answers: dict[int, Answer] = {}
-        self._finished: deque[Answer] = deque(maxlen=_TRUNCATABLE)
-        self._stopping: set[asyncio.Task[None]] = set()
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self._playing = Playing(
+            parts,
+            wire=wire,
+            history=self.history,
+            gate=self._gate,
+            speaker=parts.speaker(self.bot),
+            act=self.act,
+            wake=self._wake.set,
+        )
         self._item_id = new_id("item")
         self._pushed_s = 0.0
         self._pushed_at = parts.clock()
         self._level_at = 0.0
-        self._measured = Measured()
         self._phase = "listening"
         self._greeting = ""
         self.broken = False
@@ -102,11 +97,7 @@ class Session:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
-        answers, self._answers = list(self._answers.values()), {}
-        for answer in answers:
-            await answer.stop()
-        await asyncio.gather(*self._stopping, return_exceptions=True)
-        self._finished.clear()
+        await self._playing.close()
         await self._listener.close()
 
     # What comes in.
@@ -116,8 +107,7 @@ class Session:
         if self.state.mode in ("typed", "muted"):
             return
         now = self._parts.clock()
-        answer = self._sounding()
-        passed = self._gate.push(pcm, played=answer.playout.level(now) if answer else None)
+        passed = self._gate.push(pcm, played=self._playing.level)
         for frame in passed.frames:
             self._pushed_s += frame.duration_s
             self._listener.push(frame)
@@ -182,40 +172,35 @@ class Session:
     def greet(self) -> None:
         """Say the bot's first sentence, where it has one and nothing has been said."""
         if self.bot.greeting and self.state.answer is None and self.history.last_id is None:
-            # A greeting is an answer to nothing: it takes the same path, and `_prepare` recites it.
+            # A greeting is an answer to nothing: it takes the same path, and is recited.
             self._greeting = self.bot.greeting
             self.act(Asked())
 
     def answer_of(self, item_id: str) -> Answer | None:
         """The answer that is being given as this item."""
-        return next((answer for answer in self._answers.values() if answer.item_id == item_id), None)
+        return self._playing.answer_of(item_id)
 
     def truncate(self, item_id: str, played_ms: float) -> bool:
         """The client says how much of an item it played: that is what was heard."""
-        played = round(played_ms * (OUT_HZ / 1000))
-        for answer in [*self._answers.values(), *self._finished]:
-            if answer.item_id == item_id:
-                whole = played >= answer.heard.samples and answer.over and not answer.fault
-                self._remember(answer, answer.stands if whole else answer.heard.text(played, complete=False))
-                return True
-        return self.history.find(item_id) is not None
+        return self._playing.truncate(item_id, played_ms)
 
     # What is to be done.
 
     def _carry_out(self, command: Command) -> None:
         match command:
             case Prepare(number, text):
-                self._prepare(number, text)
+                greeting, self._greeting = self._greeting, ""
+                self._playing.prepare(number, text, self.state, self.bot, self.token, greeting=greeting)
             case LetGo(number):
-                self._let_go(self._answers[number])
+                self._playing.let_go(number)
             case Discard(number, why):
-                self._discard(number, why)
+                self._playing.discard(number, why)
             case Interrupt(number, by_person):
-                self._interrupt(number, by_person=by_person)
+                self._playing.interrupt(number, by_person=by_person)
             case Hold(number):
-                self._hold(number)
+                self._playing.hold(number)
             case Resume(number):
-                self._resume(number)
+                self._playing.resume(number)
             case Line(text, spoken):
                 self._line(text, spoken=spoken)
             case Live(text):
@@ -240,79 +225,6 @@ class Session:
             case _:
                 assert_never(command)
 
-    def _prepare(self, number: int, text: str) -> None:
-        now = self._parts.clock()
-        playout = Playout(OUT_HZ, ahead_s=AHEAD_S, client_holds=self.wire.ours)
-        answer = Answer(
-            id=number,
-            item_id=new_id("item"),
-            response_id=new_id("resp"),
-            turn=self.state.turn,
-            generation=self.state.generation,
-            playout=playout,
-            times=Times(asked_at=now),
-            clock=self._parts.clock,
-            on_text=self._on_text,
-            on_change=self._wake.set,
-            speculated=self.state.phase == "pausing",
-        )
-        self._answers[number] = answer
-        speaker = self._speaker if self.wire.audio else None
-        if self._greeting:
-            greeting, self._greeting = self._greeting, ""
-            answer.recite(greeting, speaker, self.bot)
-            return
-        # The line is in the history already where it was shown first; a speculated one is not.
-        asked = [Message("user", text)] if text and answer.speculated else []
-        answer.begin(self._parts.door, self.token, self.history.messages(*asked), speaker, self.bot)
-
-    def _let_go(self, answer: Answer) -> None:
-        answer.let_go = True
-        self.wire.begin(answer)
-        if answer.text:
-            self.wire.text(answer, answer.text)
-            self.act(Said(answer.id, answer.text))
-
-    def _discard(self, number: int, why: str) -> None:
-        answer = self._answers.pop(number)
-        if answer.let_go:
-            failed = why == "failed"
-            self.wire.finish(
-                answer,
-                "failed" if failed else "cancelled",
-                "",
-                reason=None if failed else _reason(by_person=why != "cancelled"),
-                fault=(answer.fault or "no answer came in time; ask again") if failed else "",
-            )
-        elif answer.speculated:
-            self._measured.wasted += 1
-        self._stop(answer)
-
-    def _interrupt(self, number: int, *, by_person: bool) -> None:
-        answer = self._answers.pop(number)
-        played = answer.playout.played(self._parts.clock())
-        heard = answer.heard.text(played, complete=False)
-        self._remember(answer, heard)
-        if self.wire.finish(answer, "cancelled", heard, reason=_reason(by_person=by_person)):
-            self._send_trace(answer, interrupted=True)
-        self.wire.send({"type": "output_audio_buffer.cleared", "response_id": answer.response_id})
-        self._finished.append(answer)
-        self._stop(answer)
-
-    def _stop(self, answer: Answer) -> None:
-        answer.playout.stop()
-        task = asyncio.create_task(answer.stop())
-        self._stopping.add(task)
-        task.add_done_callback(self._stopping.discard)
-
-    def _hold(self, number: int) -> None:
-        self._answers[number].playout.hold(self._parts.clock())
-        self.wire.own("hold", held=True, response_id=self._answers[number].response_id)
-
-    def _resume(self, number: int) -> None:
-        self._answers[number].playout.resume(self._parts.clock())
-        self.wire.own("hold", held=False, response_id=self._answers[number].response_id)
-
     def _line(self, text: str, *, spoken: bool) -> None:
         self.last_word_at = self._parts.clock()
         item_id, self._item_id = self._item_id, new_id("item")
@@ -322,29 +234,16 @@ class Session:
         else:
             self.wire.item(user_item(item_id, text, spoken=False))
 
-    def _remember(self, answer: Answer, text: str) -> None:
-        """What stands of an answer. Its place was kept when it began to sound; blank, it is no line."""
-        entry = self.history.find(answer.item_id)
-        if entry is not None:
-            entry.text = text
-
     # What goes on by itself.
-
-    def _on_text(self, answer: Answer, text: str) -> None:
-        if answer.id not in self._answers:
-            return
-        if answer.let_go:
-            self.wire.text(answer, text)
-            self.act(Said(answer.id, answer.text))
 
     async def _listen(self) -> None:
         try:
             async for event in self._listener.events():
                 if isinstance(event, Words) and event.kind == "final":
-                    self._measured.words(event)
+                    self._playing.measured.words(event)
                 elif isinstance(event, SpeechEnded):
                     ended_at = self._pushed_at - (self._pushed_s - event.at_s)
-                    self._measured.ended(event, min(ended_at, self._parts.clock()))
+                    self._playing.measured.ended(event, min(ended_at, self._parts.clock()))
                 self.act(event)
         except Exception:
             # A conversation that has gone deaf is over; the transport closes it and says so.
@@ -354,60 +253,12 @@ class Session:
     async def _pump(self) -> None:
         """The beat: only while something is held, thought about or played."""
         while True:
-            if not self._answers and self.state.phase == "listening" and not self.state.wanted:
+            if self._playing.idle and self.state.phase == "listening" and not self.state.wanted:
                 self._wake.clear()
                 await self._wake.wait()
             self._beat()
             await self._parts.sleep(_BEAT_S)
 
     def _beat(self) -> None:
-        now = self._parts.clock()
-        for answer in list(self._answers.values()):
-            if answer.let_go:
-                self._play(answer, now)
+        self._playing.beat()
         self.act(Tick())
-
-    def _play(self, answer: Answer, now: float) -> None:
-        for chunk in answer.playout.take(now):
-            if answer.times.first_audible_at is None and chunk.first_audible is not None:
-                answer.times.first_audible_at = now
-            if not answer.shown:
-                answer.shown = True
-                self._gate.answering()
-                self.history.add(Entry(answer.item_id, "assistant", ""))
-                self.act(Audible(answer.id))
-            self.wire.sound(answer, chunk.to_s16le())
-        if not answer.over:
-            return
-        if answer.fault and not answer.playout.sent and answer.playout.all_sent:
-            self.act(Broke(answer.id))
-        elif answer.playout.all_sent:
-            self._all_sent(answer)
-            if answer.playout.drained(now) or not answer.playout.sent:
-                self._drained(answer)
-
-    def _all_sent(self, answer: Answer) -> None:
-        if self.wire.finish(answer, "failed" if answer.fault else "completed", answer.stands, fault=answer.fault):
-            self._send_trace(answer, interrupted=False)
-
-    def _drained(self, answer: Answer) -> None:
-        del self._answers[answer.id]
-        text = answer.stands
-        if not answer.shown and text:  # text alone: nothing sounded, and all of it was read
-            self.history.add(Entry(answer.item_id, "assistant", ""))
-        self._remember(answer, text)
-        self._finished.append(answer)
-        self._stop(answer)
-        self.act(Drained(answer.id))
-
-    def _sounding(self) -> Answer | None:
-        return next((answer for answer in self._answers.values() if answer.shown), None)
-
-    def _send_trace(self, answer: Answer, *, interrupted: bool) -> None:
-        fields: dict[str, Any] = trace_of(answer, self._measured, interrupted=interrupted)
-        self._measured = Measured()
-        self.wire.own("trace", **fields)
-
-
-def _reason(*, by_person: bool) -> Literal["turn_detected", "client_cancelled"]:
-    return "turn_detected" if by_person else "client_cancelled"

@@ -1,0 +1,227 @@
+"""Playing: the answers of one session, from being made to being played to their end, or stopped.
+
+It carries out and keeps the record of what was heard; it decides nothing and hears nobody. The one rule: an answer that
+has left `_answers` is never sent from again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Literal
+
+from voice.answer import OUT_HZ, Answer, Times
+from voice.converse import State
+from voice.door import Message
+from voice.events import Audible, Broke, Drained, Said, TurnEvent, Why
+from voice.gate import Gate
+from voice.history import Entry, History
+from voice.parts import BotVoice, SpeakerPort, VoiceParts
+from voice.playout import AHEAD_S, Playout
+from voice.realtime_events import Wire, new_id
+from voice.trace import Measured, trace_of
+
+# Finished answers that can still be cut by a late `conversation.item.truncate`.
+_TRUNCATABLE = 8
+
+
+class Playing:
+    """Every answer there is. `act` takes what happens to one; `wake` says that there is something to do."""
+
+    def __init__(
+        self,
+        parts: VoiceParts,
+        *,
+        wire: Wire,
+        history: History,
+        gate: Gate,
+        speaker: SpeakerPort,
+        act: Callable[[TurnEvent], None],
+        wake: Callable[[], None],
+    ) -> None:
+        self._parts = parts
+        self._wire = wire
+        self._history = history
+        self._gate = gate
+        self._speaker = speaker
+        self._act = act
+        self._wake = wake
+        self._answers: dict[int, Answer] = {}
+        self._finished: deque[Answer] = deque(maxlen=_TRUNCATABLE)
+        self._stopping: set[asyncio.Task[None]] = set()
+        self.measured = Measured()
+
+    @property
+    def idle(self) -> bool:
+        """There is no answer about."""
+        return not self._answers
+
+    @property
+    def level(self) -> float | None:
+        """The level of what sounds now; None where nothing does."""
+        now = self._parts.clock()
+        return next((answer.playout.level(now) for answer in self._answers.values() if answer.shown), None)
+
+    async def close(self) -> None:
+        """Stop everything. Safe to call twice."""
+        answers, self._answers = list(self._answers.values()), {}
+        for answer in answers:
+            await answer.stop()
+        await asyncio.gather(*self._stopping, return_exceptions=True)
+        self._finished.clear()
+
+    def answer_of(self, item_id: str) -> Answer | None:
+        """The answer that is being given as this item."""
+        return next((answer for answer in self._answers.values() if answer.item_id == item_id), None)
+
+    def truncate(self, item_id: str, played_ms: float) -> bool:
+        """The client says how much of an item it played: that is what was heard."""
+        played = round(played_ms * (OUT_HZ / 1000))
+        for answer in [*self._answers.values(), *self._finished]:
+            if answer.item_id == item_id:
+                whole = played >= answer.heard.samples and answer.over and not answer.fault
+                self._remember(answer, answer.stands if whole else answer.heard.text(played, complete=False))
+                return True
+        return self._history.find(item_id) is not None
+
+    def prepare(self, number: int, text: str, state: State, bot: BotVoice, token: str, *, greeting: str) -> None:
+        """Begin to make an answer to `text`, or to say `greeting`; nothing of it is let out."""
+        now = self._parts.clock()
+        answer = Answer(
+            id=number,
+            item_id=new_id("item"),
+            response_id=new_id("resp"),
+            turn=state.turn,
+            generation=state.generation,
+            playout=Playout(OUT_HZ, ahead_s=AHEAD_S, client_holds=self._wire.ours),
+            times=Times(asked_at=now),
+            clock=self._parts.clock,
+            on_text=self._on_text,
+            on_change=self._wake,
+            speculated=state.phase == "pausing",
+        )
+        self._answers[number] = answer
+        speaker = self._speaker if self._wire.audio else None
+        if greeting:
+            answer.recite(greeting, speaker, bot)
+            return
+        # The line is in the history already where it was shown first; a speculated one is not.
+        asked = [Message("user", text)] if text and answer.speculated else []
+        answer.begin(self._parts.door, token, self._history.messages(*asked), speaker, bot)
+
+    def let_go(self, number: int) -> None:
+        """It may be shown and heard."""
+        answer = self._answers[number]
+        answer.let_go = True
+        self._wire.begin(answer)
+        if answer.text:
+            self._wire.text(answer, answer.text)
+            self._act(Said(answer.id, answer.text))
+
+    def discard(self, number: int, why: Why) -> None:
+        """Stop making it; nobody heard any of it."""
+        answer = self._answers.pop(number)
+        if answer.let_go:
+            failed = why == "failed"
+            self._wire.finish(
+                answer,
+                "failed" if failed else "cancelled",
+                "",
+                reason=None if failed else _reason(by_person=why != "cancelled"),
+                fault=(answer.fault or "no answer came in time; ask again") if failed else "",
+            )
+        elif answer.speculated:
+            self.measured.wasted += 1
+        self._stop(answer)
+
+    def interrupt(self, number: int, *, by_person: bool) -> None:
+        """Stop it where it is; what was heard of it stands."""
+        answer = self._answers.pop(number)
+        played = answer.playout.played(self._parts.clock())
+        heard = answer.heard.text(played, complete=False)
+        self._remember(answer, heard)
+        if self._wire.finish(answer, "cancelled", heard, reason=_reason(by_person=by_person)):
+            self._send_trace(answer, interrupted=True)
+        self._wire.send({"type": "output_audio_buffer.cleared", "response_id": answer.response_id})
+        self._finished.append(answer)
+        self._stop(answer)
+
+    def hold(self, number: int) -> None:
+        """Nothing of it leaves until `resume`."""
+        answer = self._answers[number]
+        answer.playout.hold(self._parts.clock())
+        self._wire.own("hold", held=True, response_id=answer.response_id)
+
+    def resume(self, number: int) -> None:
+        """Play on at the same sample."""
+        answer = self._answers[number]
+        answer.playout.resume(self._parts.clock())
+        self._wire.own("hold", held=False, response_id=answer.response_id)
+
+    def beat(self) -> None:
+        """Let out the sound that is due."""
+        now = self._parts.clock()
+        for answer in list(self._answers.values()):
+            if answer.let_go:
+                self._play(answer, now)
+
+    def _play(self, answer: Answer, now: float) -> None:
+        for chunk in answer.playout.take(now):
+            if answer.times.first_audible_at is None and chunk.first_audible is not None:
+                answer.times.first_audible_at = now
+            if not answer.shown:
+                answer.shown = True
+                self._gate.answering()
+                self._history.add(Entry(answer.item_id, "assistant", ""))
+                self._act(Audible(answer.id))
+            self._wire.sound(answer, chunk.to_s16le())
+        if not answer.over:
+            return
+        if answer.fault and not answer.playout.sent and answer.playout.all_sent:
+            self._act(Broke(answer.id))
+        elif answer.playout.all_sent:
+            self._all_sent(answer)
+            if answer.playout.drained(now) or not answer.playout.sent:
+                self._drained(answer)
+
+    def _all_sent(self, answer: Answer) -> None:
+        status = "failed" if answer.fault else "completed"
+        if self._wire.finish(answer, status, answer.stands, fault=answer.fault):
+            self._send_trace(answer, interrupted=False)
+
+    def _drained(self, answer: Answer) -> None:
+        del self._answers[answer.id]
+        text = answer.stands
+        if not answer.shown and text:  # text alone: nothing sounded, and all of it was read
+            self._history.add(Entry(answer.item_id, "assistant", ""))
+        self._remember(answer, text)
+        self._finished.append(answer)
+        self._stop(answer)
+        self._act(Drained(answer.id))
+
+    def _stop(self, answer: Answer) -> None:
+        answer.playout.stop()
+        task = asyncio.create_task(answer.stop())
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+
+    def _remember(self, answer: Answer, text: str) -> None:
+        """What stands of an answer. Its place was kept when it began to sound; blank, it is no line."""
+        entry = self._history.find(answer.item_id)
+        if entry is not None:
+            entry.text = text
+
+    def _on_text(self, answer: Answer, text: str) -> None:
+        if answer.id in self._answers and answer.let_go:
+            self._wire.text(answer, text)
+            self._act(Said(answer.id, answer.text))
+
+    def _send_trace(self, answer: Answer, *, interrupted: bool) -> None:
+        fields: dict[str, Any] = trace_of(answer, self.measured, interrupted=interrupted)
+        self.measured = Measured()
+        self._wire.own("trace", **fields)
+
+
+def _reason(*, by_person: bool) -> Literal["turn_detected", "client_cancelled"]:
+    return "turn_detected" if by_person else "client_cancelled"
