@@ -10,10 +10,12 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from agents_core.audience import Held
 from agents_core.bots import Bot
 from agents_core.compile import Compiled, House, bot_files, compile_folder
 from agents_core.errors import ContentRefused
 from agents_core.matter import Refusal
+from agents_core.offer import Offer, offer
 
 # How often the files are looked at. A look is one `stat` a file.
 LOOK_S = 0.5
@@ -45,6 +47,10 @@ class Bots(Mapping[str, Bot]):
     def house(self) -> House:
         """The words that thinking adds."""
         return self._compiled.house
+
+    def offer(self, bot: Bot, held: Held) -> Offer:
+        """The tools and skills of `bot` for somebody who holds these words: asked once a run, for its asker."""
+        return offer((), (), {}, held)
 
     async def fresh(self) -> None:
         """Read the folder again where a file changed. Off the event loop; the last good version of each bot stays."""

@@ -14,12 +14,15 @@ from agents_core.compile import House
 from agents_core.events import Ask, Line
 from agents_core.examples import Exchange, lead, length, like
 from agents_core.loop import Step
+from agents_core.offer import NOTHING, Offer
 from agents_core.providers.base import Profile, Question
 
 
-def messages(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile) -> tuple[dict[str, Any], ...]:
+def messages(
+    bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile, offer: Offer = NOTHING
+) -> tuple[dict[str, Any], ...]:
     """The conversation in OpenAI's shape."""
-    given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile)}]
+    given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile, offer)}]
     if profile.small and (exchange := like(bot.exchanges, ask.text)):
         given += shown(exchange)
     if bot.memory != "none":
@@ -42,14 +45,17 @@ def shown(exchange: Exchange) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"role": "user", "content": exchange.questions[0]}, {"role": "assistant", "content": exchange.answer}
 
 
-def question(bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile) -> Question:
+def question(
+    bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile, offer: Offer = NOTHING
+) -> Question:
     """The next asking of a model. A small one goes on from the answer that the bot's file has to such a question."""
-    given = messages(bot, house, ask, steps, profile)
+    given = messages(bot, house, ask, steps, profile, offer)
+    tools = offer.box(steps).shown() if profile.tools else ()
     turn = sum(step.kind == "model" for step in steps)
     exchange = like(bot.exchanges, ask.text) if profile.small and not steps else None
     if exchange is None:
-        return Question(given, script=ask.script, turn=turn)
-    return Question(given, script=ask.script, turn=turn, lead=lead(exchange), sentences=length(exchange))
+        return Question(given, script=ask.script, turn=turn, tools=tools)
+    return Question(given, script=ask.script, turn=turn, tools=tools, lead=lead(exchange), sentences=length(exchange))
 
 
 def fixed(bot: Bot, house: House, profile: Profile) -> list[tuple[dict[str, Any], ...]]:
@@ -60,11 +66,13 @@ def fixed(bot: Bot, house: House, profile: Profile) -> list[tuple[dict[str, Any]
     return [(first, asked), *((first, *shown(exchange), asked) for exchange in exchanges)]
 
 
-def system(bot: Bot, house: House, ask: Ask, profile: Profile) -> str:
-    """The fixed prefix: the bot's own words, then how an answer is to sound."""
+def system(bot: Bot, house: House, ask: Ask, profile: Profile, offer: Offer = NOTHING) -> str:
+    """The fixed prefix: the bot's own words, a line for each skill, then how an answer is to sound."""
     parts = [bot.prompt]
     if not profile.small:
         parts += [f"{' '.join(exchange.questions)}\n{exchange.answer}" for exchange in bot.exchanges]
+    if profile.tools and offer.skills:
+        parts.append(f"{house.brief['skills']}\n{offer.lines()}")
     if ask.surface == "voice":
         parts.append(house.brief["small" if profile.small else "voice"])
     if ask.language.split("-")[0] != "en":

@@ -23,6 +23,7 @@ class Profile:
     temperature: float | None = None
     extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body, as they are
     small: bool = False  # too small for a long brief: it gets one line and the exchange most like the question
+    tools: bool = True  # may be offered tools and skills; a model that cannot call them only talks about them
     led: tuple[tuple[str, Any], ...] = ()  # fields of the body, over `extra`, where an answer is led
     sentences: int = 0  # at most so many are given; 0 is as many as come
     history_lines: int = 40
@@ -43,6 +44,7 @@ class Question:
     turn: int = 0
     lead: str = ""  # words the answer goes on from; they are given with its first
     sentences: int | None = None  # at most so many, in place of the profile's
+    tools: tuple[dict[str, Any], ...] = ()  # in OpenAI's shape; the answer may ask for any of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ SMALL = Profile(
     extra=(("repeat_penalty", 1.1), ("cache_prompt", True), ("stop", ["\n"])),
     led=(("repeat_penalty", 1.0),),
     small=True,
+    tools=False,
     sentences=2,
     history_lines=2,
     history_chars=500,

@@ -99,6 +99,8 @@ class OpenAIProvider:
             **dict(self.profile.extra),
             **(dict(self.profile.led) if lead else {}),
         }
+        if question.tools:
+            body["tools"] = list(question.tools)
         if self.profile.asks_usage:
             body["stream_options"] = {"include_usage": True}
         if self.profile.temperature is not None:

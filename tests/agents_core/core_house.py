@@ -69,3 +69,13 @@ def ask(text: str = "Hello?", *, bot: str = "guide", **more: object) -> Ask:
 async def told(core: Core, question: Ask) -> list[Event]:
     """Every event of one answer."""
     return [event async for event in core.run_turn(question)]
+
+
+class NoDesk:
+    """A desk at which nobody is known and no ticket is taken."""
+
+    async def about(self, run: str) -> None:
+        return None
+
+    async def raise_ticket(self, run: str, call: str, title: str, text: str) -> str:
+        raise AssertionError("nobody asked for a ticket")
