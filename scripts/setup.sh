@@ -38,3 +38,14 @@ find_chromium() {
     echo "chromium is not installed: the browser tests will say that they are skipped."
   fi
 }
+
+# find_postgres: the server the tests keep conversations in; from Debian's packages where that can be done.
+find_postgres() {
+  { command -v pg_ctl || ls /usr/lib/postgresql/*/bin/pg_ctl; } >/dev/null 2>&1 && return
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    run apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive run apt-get install -y -qq --no-install-recommends postgresql >/dev/null
+  else
+    echo "PostgreSQL is not installed: its tests will say that they are skipped."
+  fi
+}

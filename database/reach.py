@@ -1,0 +1,173 @@
+"""A database within reach: reads and writes as transactions, on SQLite and on PostgreSQL alike.
+
+It knows no table. The one rule: a transaction that may write begins as a writer. SQLAlchemy's async SQLite at its
+defaults begins late and hands the same row to two tasks without an error (465 claims for 200 rows, measured);
+`isolation_level=None` with `BEGIN IMMEDIATE` closes that for every transaction here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
+
+from database.errors import DatabaseRefused
+from database.migrations import Migrations, bring_up
+
+# SQLite waits this long for another writer before it says "locked". A write here takes about a millisecond.
+BUSY_MS = 5000
+# PostgreSQL: to be let in, and for one statement. A conversation waits for neither; its lines are queued.
+_CONNECT_S = 5.0
+_STATEMENT_S = 15.0
+# PostgreSQL's classes: connection, read-only, conflict, resources, not ready, operator, system (manual, appendix A).
+_STATES_AWAY = ("08", "25006", "40", "53", "55", "57", "58")
+# SQLite's result codes, with whatever they carry after them: sqlite.org/rescode.html.
+_NAMES_AWAY = tuple(
+    f"SQLITE_{name}" for name in ("BUSY", "LOCKED", "IOERR", "CANTOPEN", "FULL", "READONLY", "PROTOCOL")
+)
+_DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+
+
+class Database:
+    """The database at `url` (SQLAlchemy's form; `sqlite://` and `postgresql://` get their async driver).
+
+    Nothing is connected until it is used. Raises `DatabaseRefused` where the URL can never be.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = _url(url)
+        self.engine = _sqlite(self.url) if self.url.get_backend_name() == "sqlite" else _server(self.url)
+        self._reading = self.engine.execution_options(reads=True)
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.engine.dialect.name
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        """One transaction that may write; it is there whole or not at all."""
+        async with self.engine.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """One transaction that only reads, and waits for no writer."""
+        async with self._reading.begin() as connection:
+            yield connection
+
+    async def bring_up(self, migrations: Migrations) -> None:
+        """Bring a room's tables to the newest form, once, however many processes start at the same moment.
+
+        Raises `DatabaseTooNew`, and `DatabaseRefused` where nobody answers.
+        """
+        try:
+            async with self.write() as connection:
+                await connection.run_sync(bring_up, migrations)
+        except Exception as fault:
+            if not is_away(fault):
+                raise
+            raise DatabaseRefused(f"the database at {self} cannot be used: {_first_line(fault)}") from fault
+
+    async def close(self) -> None:
+        """Close every connection. Safe to call twice."""
+        await self.engine.dispose()
+
+    def __str__(self) -> str:
+        return self.url.render_as_string(hide_password=True)
+
+
+def is_away(fault: BaseException) -> bool:
+    """Whether `fault` is the database being away, locked or full, so that the same statement may work later."""
+    if isinstance(fault, OSError | asyncio.TimeoutError):
+        return True
+    if isinstance(fault, DBAPIError):
+        cause = fault.orig
+        state = str(getattr(cause, "sqlstate", None) or "")
+        name = str(getattr(cause, "sqlite_errorname", ""))
+        return fault.connection_invalidated or state.startswith(_STATES_AWAY) or name.startswith(_NAMES_AWAY)
+    # A server that starts up or shuts down refuses a connection in asyncpg's own words.
+    return str(getattr(fault, "sqlstate", None) or "").startswith(_STATES_AWAY)
+
+
+def _url(given: str) -> URL:
+    try:
+        url = make_url(given)
+    except ArgumentError as fault:
+        raise DatabaseRefused(
+            "the database URL is none; write sqlite:////folder/firstword.db or postgresql://user:password@host/name"
+        ) from fault
+    if url.drivername in _DRIVERS:
+        url = url.set(drivername=_DRIVERS[url.drivername])
+    if url.get_backend_name() not in _DRIVERS:
+        raise DatabaseRefused(f"{url.drivername!r} is no database used here; use SQLite or PostgreSQL")
+    return url
+
+
+def _server(url: URL) -> AsyncEngine:
+    try:
+        # A pooled connection may be older than the server's last restart: it is tried before it is used.
+        options: dict[str, Any] = {"pool_pre_ping": True}
+        if url.drivername == _DRIVERS["postgresql"]:
+            options["connect_args"] = {"timeout": _CONNECT_S, "command_timeout": _STATEMENT_S}
+        return create_async_engine(url, **options)
+    except (ModuleNotFoundError, NoSuchModuleError) as fault:
+        raise DatabaseRefused(
+            f"{url.drivername} needs a driver that is not installed: pip install 'firstword[postgres]'"
+        ) from fault
+
+
+def _sqlite(url: URL) -> AsyncEngine:
+    # Every transaction here ends itself, so giving a connection back need not roll back once more.
+    options: dict[str, Any] = {"poolclass": AsyncAdaptedQueuePool, "pool_reset_on_return": None}
+    if url.database in (None, "", ":memory:"):
+        # Each connection would have a database of its own.
+        options |= {"pool_size": 1, "max_overflow": 0}
+    else:
+        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    engine = create_async_engine(url, **options)
+    file = str(url.database or "")
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def _connect(connection: Any, record: Any) -> None:
+        # The driver's own transaction handling would send a plain BEGIN late; ours begins as what it is.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+        record.info["file"] = _file_id(file)
+
+    @event.listens_for(engine.sync_engine, "checkout")
+    def _checkout(_connection: object, record: Any, _proxy: object) -> None:
+        # A file that was removed or put back from a copy: what is written to the old one would be lost in silence.
+        if record.info.get("file") != _file_id(file):
+            raise DisconnectionError("the database file is another one")
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def _begin(connection: Any) -> None:
+        reads = connection.get_execution_options().get("reads", False)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _file_id(path: str) -> tuple[int, int] | None:
+    try:
+        told = os.stat(path)  # noqa: PTH116 - on the way of every transaction
+    except OSError:
+        return None
+    return told.st_dev, told.st_ino
+
+
+def _first_line(fault: BaseException) -> str:
+    return str(getattr(fault, "orig", None) or fault).strip().split("\n", 1)[0] or type(fault).__name__

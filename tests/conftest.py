@@ -1,0 +1,33 @@
+"""What several rooms' tests share: a real PostgreSQL, and each database a room must work on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from postgres import Postgres, find_postgres
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL that serves; whoever kills it starts it again."""
+    programs = find_postgres()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    server = Postgres(programs)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, once for each kind."""
+    if request.param == "sqlite":
+        return f"sqlite+aiosqlite:///{tmp_path / 'firstword.db'}"
+    server: Postgres = request.getfixturevalue("postgres")
+    server.start()
+    return server.fresh()
