@@ -18,7 +18,7 @@ from voice.events import Audible, Broke, Drained, Said, TurnEvent, Why
 from voice.gate import Gate
 from voice.history import Entry, History
 from voice.parts import BotVoice, SpeakerPort, VoiceParts
-from voice.playout import AHEAD_S, Playout
+from voice.playout import Playout
 from voice.realtime_events import Wire, new_id
 from voice.trace import Measured, trace_of
 
@@ -94,7 +94,7 @@ class Playing:
             response_id=new_id("resp"),
             turn=state.turn,
             generation=state.generation,
-            playout=Playout(OUT_HZ, ahead_s=AHEAD_S, client_holds=self._wire.ours),
+            playout=Playout(OUT_HZ, ahead_s=self._wire.ahead_s, client_holds=self._wire.holds),
             times=Times(asked_at=now),
             clock=self._parts.clock,
             on_text=self._on_text,
@@ -143,7 +143,7 @@ class Playing:
         self._remember(answer, heard)
         if self._wire.finish(answer, "cancelled", heard, reason=_reason(by_person=by_person)):
             self._send_trace(answer, interrupted=True)
-        self._wire.send({"type": "output_audio_buffer.cleared", "response_id": answer.response_id})
+        self._wire.cleared(answer)
         self._finished.append(answer)
         self._stop(answer)
 
@@ -151,13 +151,13 @@ class Playing:
         """Nothing of it leaves until `resume`."""
         answer = self._answers[number]
         answer.playout.hold(self._parts.clock())
-        self._wire.own("hold", held=True, response_id=answer.response_id)
+        self._wire.hold(answer, held=True)
 
     def resume(self, number: int) -> None:
         """Play on at the same sample."""
         answer = self._answers[number]
         answer.playout.resume(self._parts.clock())
-        self._wire.own("hold", held=False, response_id=answer.response_id)
+        self._wire.hold(answer, held=False)
 
     def beat(self) -> None:
         """Let out the sound that is due."""
@@ -175,7 +175,7 @@ class Playing:
                 self._gate.answering()
                 self._history.add(Entry(answer.item_id, "assistant", ""))
                 self._act(Audible(answer.id))
-            self._wire.sound(answer, chunk.to_s16le())
+            self._wire.sound(answer, chunk)
         if not answer.over:
             return
         if answer.fault and not answer.playout.sent and answer.playout.all_sent:
@@ -192,6 +192,7 @@ class Playing:
 
     def _drained(self, answer: Answer) -> None:
         del self._answers[answer.id]
+        self._wire.played(answer)
         text = answer.stands
         if not answer.shown and text:  # text alone: nothing sounded, and all of it was read
             self._history.add(Entry(answer.item_id, "assistant", ""))

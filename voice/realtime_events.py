@@ -9,11 +9,23 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
+from sound import Pcm
 from voice.answer import OUT_HZ, Answer
+from voice.playout import AHEAD_S
 
 Event = dict[str, Any]
+
+
+class Loudspeaker(Protocol):
+    """The sound of a transport that carries it beside the events. `ahead_s` is how far ahead of real time it is fed."""
+
+    ahead_s: float
+
+    def play(self, pcm: Pcm) -> None: ...
+    def hold(self, held: bool) -> None: ...
+    def clear(self) -> None: ...
 
 
 def new_id(kind: str) -> str:
@@ -56,14 +68,29 @@ def _part(text: str, *, audio: bool) -> Event:
 
 
 class Wire:
-    """Sends the events of one session. `send` takes an event; `ours` says whether it asked for `firstword.*`."""
+    """Sends the events of one session. `send` takes an event; `ours` says whether it asked for `firstword.*`.
 
-    def __init__(self, send: Callable[[Event], None]) -> None:
+    Sound is among the events, unless there is a `loudspeaker`.
+    """
+
+    def __init__(self, send: Callable[[Event], None], loudspeaker: Loudspeaker | None = None) -> None:
         self._send_raw = send
+        self._loudspeaker = loudspeaker
+        self._sounding: set[str] = set()
         self.ours = False
         self.audio = True
         self._last_item: str | None = None
         self._open: dict[int, bool] = {}
+
+    @property
+    def ahead_s(self) -> float:
+        """How far ahead of real time sound is sent."""
+        return AHEAD_S if self._loudspeaker is None else self._loudspeaker.ahead_s
+
+    @property
+    def holds(self) -> bool:
+        """Whether what was sent ahead is still ahead after a hold: our own page and a loudspeaker stop with it."""
+        return self.ours or self._loudspeaker is not None
 
     def send(self, event: Event) -> None:
         """One event, with an id."""
@@ -128,10 +155,35 @@ class Wire:
         kind = "output_audio_transcript" if self._open.get(answer.id) else "output_text"
         self.send({"type": f"response.{kind}.delta", **_head(answer), "delta": delta})
 
-    def sound(self, answer: Answer, data: bytes) -> None:
-        """Sound of the answer, s16le at 24 kHz."""
-        delta = base64.b64encode(data).decode("ascii")
-        self.send({"type": "response.output_audio.delta", **_head(answer), "delta": delta})
+    def sound(self, answer: Answer, pcm: Pcm) -> None:
+        """Sound of the answer, at 24 kHz."""
+        if self._loudspeaker is None:
+            delta = base64.b64encode(pcm.to_s16le()).decode("ascii")
+            self.send({"type": "response.output_audio.delta", **_head(answer), "delta": delta})
+            return
+        if answer.response_id not in self._sounding:
+            self._sounding.add(answer.response_id)
+            self.send({"type": "output_audio_buffer.started", "response_id": answer.response_id})
+        self._loudspeaker.play(pcm)
+
+    def hold(self, answer: Answer, *, held: bool) -> None:
+        """The sound of the answer stands still, or goes on."""
+        if self._loudspeaker is not None:
+            self._loudspeaker.hold(held)
+        self.own("hold", held=held, response_id=answer.response_id)
+
+    def cleared(self, answer: Answer) -> None:
+        """What was sent ahead of the answer is not to be played."""
+        if self._loudspeaker is not None:
+            self._loudspeaker.clear()
+            self._sounding.discard(answer.response_id)
+        self.send({"type": "output_audio_buffer.cleared", "response_id": answer.response_id})
+
+    def played(self, answer: Answer) -> None:
+        """All of the answer's sound has been played."""
+        if answer.response_id in self._sounding:
+            self._sounding.discard(answer.response_id)
+            self.send({"type": "output_audio_buffer.stopped", "response_id": answer.response_id})
 
     def finish(self, answer: Answer, status: str, text: str, *, reason: str | None = None, fault: str = "") -> bool:
         """The answer is over. `text` is what stands of it. False where it was not open."""
