@@ -10,7 +10,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from starlette.responses import JSONResponse
@@ -18,22 +17,19 @@ from starlette.responses import JSONResponse
 from grant import Grant, GrantRefused, bearer, error_response, refusal
 from voice.client_events import ClientEvents
 from voice.errors import TooMany
+from voice.intake import FOREIGN, TOO_LARGE, origin_allowed, take
 from voice.outbox import Outbox
 from voice.parts import VoiceParts
 from voice.places import Places
-from voice.realtime_events import Wire, error_event
+from voice.realtime_events import Wire
 from voice.session import Session
+from voice.watch import watch
 
 _log = logging.getLogger("firstword.voice")
 
-# 256 KiB of sound is 5 s at 24 kHz; base64 and its envelope make it a third more.
-_SOUND_MESSAGE_BYTES = 360 * 1024
-_CONTROL_MESSAGE_BYTES = 64 * 1024
 # A client that takes nothing for this long is gone.
 _WRITE_S = 15.0
-# How often limits are looked at and the place renewed.
-_WATCH_S = 5.0
-_POLICY, _TOO_BIG, _BROKEN, _GOING = 1008, 1009, 1011, 1000
+_POLICY, _TOO_BIG = 1008, 1009
 
 
 def create_voice(parts: VoiceParts) -> APIRouter:
@@ -44,8 +40,8 @@ def create_voice(parts: VoiceParts) -> APIRouter:
     @router.websocket("/v1/realtime")
     async def realtime(socket: WebSocket) -> None:
         offered = [one.strip() for one in socket.headers.get("sec-websocket-protocol", "").split(",") if one.strip()]
-        if not _origin_allowed(socket, parts.origins):
-            await _refuse(socket, error_response(403, "this page may not talk to this server; open the server's own"))
+        if not origin_allowed(socket.headers, parts.origins):
+            await _refuse(socket, error_response(403, FOREIGN))
             return
         token = bearer(socket.headers, offered)
         try:
@@ -64,14 +60,6 @@ def create_voice(parts: VoiceParts) -> APIRouter:
             places.leave(place)
 
     return router
-
-
-def _origin_allowed(socket: WebSocket, origins: frozenset[str]) -> bool:
-    """Our own origin, one that the settings name, or none at all from a client that can set a bearer header."""
-    origin = socket.headers.get("origin")
-    if origin is None:
-        return socket.headers.get("authorization", "").lower().startswith("bearer ")
-    return origin in origins or urlsplit(origin).netloc.lower() == socket.headers.get("host", "").lower()
 
 
 async def _refuse(socket: WebSocket, response: JSONResponse) -> None:
@@ -121,20 +109,9 @@ async def _read(socket: WebSocket, client: ClientEvents, wire: Wire) -> None:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
             return
-        raw = message.get("text") or message.get("bytes") or ""
-        if len(raw) > _SOUND_MESSAGE_BYTES:
-            await socket.close(_TOO_BIG, "a message may have 360 KiB at most; send sound in smaller stretches")
+        if not take(message.get("text") or message.get("bytes") or "", client, wire):
+            await socket.close(_TOO_BIG, TOO_LARGE)
             return
-        try:
-            event = json.loads(raw)
-        except (ValueError, RecursionError):
-            wire.send(error_event("this message is not JSON", code="invalid_json"))
-            continue
-        sound = isinstance(event, dict) and event.get("type") == "input_audio_buffer.append"
-        if len(raw) > _CONTROL_MESSAGE_BYTES and not sound:
-            wire.send(error_event("an event without sound may have 64 KiB at most", code="message_too_large"))
-            continue
-        client.take(event)
         # A flood of small messages must not keep the loop from playing.
         await asyncio.sleep(0)
 
@@ -149,22 +126,5 @@ async def _write(socket: WebSocket, outbox: Outbox) -> None:
 async def _watch(
     socket: WebSocket, parts: VoiceParts, session: Session, outbox: Outbox, renew: Callable[[], None]
 ) -> None:
-    """The limits of a session, and a client that does not read."""
-    opened_at = parts.clock()
-    dropped = 0
-    while True:
-        await asyncio.sleep(_WATCH_S)
-        renew()
-        now = parts.clock()
-        if outbox.dropped > dropped:
-            dropped = outbox.dropped
-            session.wire.send(error_event("the connection is too slow for the sound; some was dropped", code="slow"))
-        if session.broken or outbox.stuck:
-            await socket.close(_BROKEN, "the conversation broke; open another one")
-            return
-        if now - opened_at > parts.limits.absolute_s:
-            await socket.close(_GOING, "this conversation has reached its longest time; open another one")
-            return
-        if session.state.phase == "listening" and now - session.last_word_at > parts.limits.idle_s:
-            await socket.close(_GOING, "nobody has said a word for a while; open another conversation to go on")
-            return
+    ending = await watch(parts, session, outbox, renew)
+    await socket.close(ending.code, ending.words)
