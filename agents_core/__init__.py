@@ -24,6 +24,7 @@ from agents_core.events import (
 from agents_core.library import Bots
 from agents_core.matter import Refusal
 from agents_core.providers import (
+    AnthropicProvider,
     LocalProvider,
     OpenAIProvider,
     Patience,
@@ -37,6 +38,7 @@ from agents_core.providers import (
 
 __all__ = [
     "Act",
+    "AnthropicProvider",
     "Ask",
     "AskRefused",
     "Bot",

@@ -18,7 +18,7 @@ from agents_core.loop import Call
 class Profile:
     """How one provider likes to be asked. Prices are millionths of a unit per thousand tokens."""
 
-    max_tokens: int = 512
+    max_tokens: int = 4096  # a reasoning model thinks within it too; what is said is kept short by the brief
     max_tokens_key: str = "max_tokens"  # OpenAI's own newer models want `max_completion_tokens`
     temperature: float | None = None
     extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body, as they are
@@ -28,6 +28,7 @@ class Profile:
     sentences: int = 0  # at most so many are given; 0 is as many as come
     history_lines: int = 40
     history_chars: int = 24_000
+    thinks_first: bool = False  # its template opens the thought, so that only `</think>` is ever seen
     asks_usage: bool = True  # `stream_options.include_usage`; a few servers refuse the field
     prompt_price: int = 0
     completion_price: int = 0
@@ -42,6 +43,7 @@ class Question:
     max_tokens: int | None = None
     script: tuple[str, ...] = ()
     turn: int = 0
+    key: int = 0  # which of the provider's keys, by its place
     lead: str = ""  # words the answer goes on from; they are given with its first
     sentences: int | None = None  # at most so many, in place of the profile's
     tools: tuple[dict[str, Any], ...] = ()  # in OpenAI's shape; the answer may ask for any of them
@@ -68,7 +70,10 @@ Chunk = Words | Whole
 
 
 class Provider(Protocol):
-    """Somebody who answers. `ask` yields `Words` and ends with one `Whole`, or raises `ProviderFault`."""
+    """Somebody who answers. `ask` yields `Words` and ends with one `Whole`, or raises `ProviderFault`.
+
+    `keys` is how many it has, at least 1; `Question.key` says which is used.
+    """
 
     @property
     def name(self) -> str: ...
@@ -76,6 +81,8 @@ class Provider(Protocol):
     def model(self) -> str: ...
     @property
     def costs(self) -> bool: ...
+    @property
+    def keys(self) -> int: ...
     @property
     def profile(self) -> Profile: ...
     def ask(self, question: Question) -> AsyncGenerator[Chunk, None]: ...

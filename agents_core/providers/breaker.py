@@ -1,4 +1,4 @@
-"""Whether a provider is asked at all, after it failed or its key was refused.
+"""Whether a provider is asked at all, after it failed.
 
 Not a client wrapper: it counts questions, not calls, and holds no clock. The one rule: a cancel counts for nobody.
 """
@@ -19,13 +19,10 @@ class Breaker:
     def __init__(self) -> None:
         self._failed_s: deque[float] = deque(maxlen=FAILURES)
         self._open_until_s: float | None = None
-        self._rest_until_s = 0.0
         self._probing = False
 
     def refusal(self, now_s: float) -> str | None:
         """Why the provider is not asked, or None: then the question is let through and its outcome must be told."""
-        if now_s < self._rest_until_s:
-            return "its key rests"
         if self._open_until_s is None:
             return None
         if now_s < self._open_until_s or self._probing:
@@ -46,11 +43,6 @@ class Breaker:
             self._open_until_s = now_s + OPEN_S
         self._probing = False
 
-    def rests(self, now_s: float, rest_s: float) -> None:
-        """Its key was refused: it is left alone for a while, which says nothing about the provider."""
-        self._rest_until_s = max(self._rest_until_s, now_s + rest_s)
-        self._probing = False
-
     def cancelled(self) -> None:
-        """The question was taken back: a probe gives its place to the next."""
+        """The question was taken back, or was the key's fault: a probe gives its place to the next."""
         self._probing = False

@@ -1,8 +1,9 @@
 """The line: providers in order, and the only place where another one is asked.
 
-Not a load balancer. The rules it keeps: the next is asked only before the first visible word or call, and only for a
-fault that is not ours; nothing is bought by accident (a provider that costs money is asked only where `live` was said,
-and a run that carries a script is never bought, whatever is configured).
+Not a load balancer. The rules it keeps: the next key, then the next provider, is asked only before the first visible
+word or call, and only for a fault that is not ours; a question is one failure of a provider, however many its keys;
+nothing is bought by accident (a provider that costs money is asked only where `live` was said, and a run that carries a
+script is never bought, whatever is configured).
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agents_core.errors import ProviderFault, Verdict
 from agents_core.providers.base import Chunk, Profile, Provider, Question, Whole, Words
 from agents_core.providers.breaker import Breaker
 from agents_core.providers.classify import provider_fault
+from agents_core.providers.keys import Keys
 from agents_core.providers.script import ScriptProvider
 
 
@@ -43,6 +45,16 @@ class Chosen:
     skipped: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class _SoFar:
+    """One question on its way down the line."""
+
+    left_s: float
+    answered: bool = False
+    faults: list[Verdict] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
 class Line:
     """Providers in order. `make` gives the question for a provider's profile: each is asked in its own way."""
 
@@ -61,6 +73,7 @@ class Line:
         self._patience = patience or Patience()
         self._clock = clock
         self._breakers = {id(provider): Breaker() for provider in self._providers}
+        self._keys = {id(provider): Keys(provider.keys) for provider in self._providers}
 
     async def ask(
         self, make: Callable[[Profile], Question], *, script: bool = False, model: str = ""
@@ -73,44 +86,60 @@ class Line:
             async for said in self._stand(make, ScriptProvider(), ()):
                 yield said
             return
-        skipped: list[str] = []
-        faults: list[Verdict] = []
-        left_s = self._patience.turn_s
+        so_far = _SoFar(self._patience.turn_s)
         for provider in self._providers:
             reason = self._refusal(provider)
             if reason:
-                skipped.append(f"{provider.name}: {reason}")
+                so_far.skipped.append(f"{provider.name}: {reason}")
                 continue
-            first_s = self._patience.backup_first_word_s if faults else self._patience.first_word_s
-            attempt = _Attempt(provider, min(first_s, left_s), self._patience.silence_s, left_s, self._clock)
             question = make(provider.profile)
             if model and provider.costs:
                 question = replace(question, model=model)
                 model = ""
-            breaker = self._breakers[id(provider)]
-            told = False
-            try:
-                async with aclosing(attempt.chunks(question)) as chunks:
-                    async for chunk in chunks:
-                        if not told:
-                            yield Chosen(provider.name, question.model or provider.model, provider.profile, (*skipped,))
-                            told = True
-                        yield chunk
-                breaker.answered()
+            async with aclosing(self._tries(provider, question, so_far)) as tried:
+                async for said in tried:
+                    yield said
+            if so_far.answered:
                 return
-            except ProviderFault as fault:
-                self._count(breaker, fault.verdict)
-                left_s -= attempt.waited_s
-                if told or not fault.verdict.try_next or left_s <= 0:
-                    raise
-                faults.append(fault.verdict)
-                skipped.append(f"{provider.name}: {fault.verdict.sentence}")
-            finally:
-                breaker.cancelled()
-        if faults:
-            raise ProviderFault(faults[0])
-        async for said in self._stand(make, ScriptProvider(stand_in=self._why()), tuple(skipped)):
+        if so_far.faults:
+            raise ProviderFault(so_far.faults[0])
+        async for said in self._stand(make, ScriptProvider(stand_in=self._why()), tuple(so_far.skipped)):
             yield said
+
+    async def _tries(
+        self, provider: Provider, question: Question, so_far: _SoFar
+    ) -> AsyncGenerator[Chosen | Chunk, None]:
+        """One provider, its keys in turn. Raises `ProviderFault` where nobody else may be asked."""
+        breaker, keys = self._breakers[id(provider)], self._keys[id(provider)]
+        first_s = self._patience.backup_first_word_s if so_far.faults else self._patience.first_word_s
+        chosen: Chosen | None = None
+        try:
+            for key in keys.awake(self._clock()):
+                left_s = so_far.left_s
+                attempt = _Attempt(provider, min(first_s, left_s), self._patience.silence_s, left_s, self._clock)
+                try:
+                    async with aclosing(attempt.chunks(replace(question, key=key))) as chunks:
+                        async for chunk in chunks:
+                            if chosen is None:
+                                named = question.model or provider.model
+                                chosen = Chosen(provider.name, named, provider.profile, tuple(so_far.skipped))
+                                yield chosen
+                            yield chunk
+                    breaker.answered()
+                    so_far.answered = True
+                    return
+                except ProviderFault as fault:
+                    so_far.left_s -= attempt.waited_s
+                    self._count(provider, key, fault.verdict)
+                    if chosen is not None or not fault.verdict.try_next or so_far.left_s <= 0:
+                        raise
+                    so_far.faults.append(fault.verdict)
+                    of = f" (key {key + 1} of {len(keys)})" if len(keys) > 1 else ""
+                    so_far.skipped.append(f"{provider.name}{of}: {fault.verdict.sentence}")
+                    if fault.verdict.whose != "key":
+                        return
+        finally:
+            breaker.cancelled()
 
     async def close(self) -> None:
         """Close every provider."""
@@ -120,17 +149,21 @@ class Line:
     def _refusal(self, provider: Provider) -> str | None:
         if provider.costs and not self._live:
             return "it costs money and buying is not switched on"
-        return self._breakers[id(provider)].refusal(self._clock())
+        now_s = self._clock()
+        # The keys first: a probe that a half-open breaker lets through must be asked.
+        return self._keys[id(provider)].refusal(now_s) or self._breakers[id(provider)].refusal(now_s)
 
-    def _count(self, breaker: Breaker, verdict: Verdict) -> None:
+    def _count(self, provider: Provider, key: int, verdict: Verdict) -> None:
         if verdict.whose == "provider":
-            breaker.failed(self._clock())
+            self._breakers[id(provider)].failed(self._clock())
         elif verdict.whose == "key":
-            breaker.rests(self._clock(), verdict.rest_s)
+            self._keys[id(provider)].rests(key, self._clock(), verdict.rest_s)
 
     def _why(self) -> str:
-        unbought = any(provider.costs for provider in self._providers) and not self._live
-        return self._stand_in.get("not_live" if unbought else "no_provider", "")
+        """Which of the reasons the stand-in stands in for."""
+        askable = [provider for provider in self._providers if self._live or not provider.costs]
+        reason = "resting" if askable else "not_live" if self._providers else "no_provider"
+        return self._stand_in.get(reason, "")
 
     async def _stand(
         self, make: Callable[[Profile], Question], provider: ScriptProvider, skipped: tuple[str, ...]

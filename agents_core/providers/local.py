@@ -51,6 +51,7 @@ class LocalProvider:
 
     name = "local"
     costs = False
+    keys = 1
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ class ScriptProvider:
     name = "script"
     model = "script"
     costs = False
+    keys = 1
 
     def __init__(
         self, *, stand_in: str = "", pace_s: float = 0.0, wait: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -18,7 +18,7 @@ from agents_core.errors import ProviderFault
 from agents_core.events import Usage
 from agents_core.loop import Call
 from agents_core.providers.base import Whole
-from agents_core.providers.classify import classify_status, provider_fault, said
+from agents_core.providers.classify import classify_event, provider_fault
 
 # One line of a stream. A delta is under a kilobyte; a server that sends a megabyte without an end is broken.
 LINE_BYTES = 1 << 20
@@ -40,9 +40,12 @@ class Lines:
             self._after_cr = False
         self._after_cr = data.endswith(b"\r") if data else self._after_cr
         *whole, self._rest = (self._rest + data).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        if len(self._rest) > LINE_BYTES:
-            raise ProviderFault(provider_fault(f"the provider sent a line longer than {LINE_BYTES} bytes"))
         return [self._text(line) for line in whole]
+
+    @property
+    def endless(self) -> bool:
+        """What has come of a line that nothing ended is longer than any line is."""
+        return len(self._rest) > LINE_BYTES
 
     def end(self) -> list[str]:
         """A last line that nothing ended."""
@@ -68,6 +71,8 @@ class Events:
         """The events that `data` completes."""
         for line in self._lines.push(data):
             yield from self._line(line)
+        if self._lines.endless:
+            raise ProviderFault(provider_fault(f"the provider sent a line longer than {LINE_BYTES} bytes"))
 
     def end(self) -> Iterator[str]:
         """What is left when the bytes are over."""
@@ -142,7 +147,7 @@ class Answer:
         if not isinstance(chunk, dict):
             raise ProviderFault(provider_fault("the provider sent a chunk that is not an object"))
         if chunk.get("error"):
-            self._refuse(chunk["error"], data)
+            raise ProviderFault(classify_event(chunk["error"], data))
         self._model = self._model or _text(chunk.get("model"))
         if isinstance(chunk.get("usage"), dict):
             self._usage = _usage(chunk["usage"])
@@ -201,12 +206,6 @@ class Answer:
         if arguments.strip() and _is_object(at[-1].arguments):
             return None
         return None if name and at[-1].name and name != at[-1].name else at[-1]
-
-    def _refuse(self, error: Any, data: str) -> None:
-        code = error.get("code") if isinstance(error, dict) else None
-        if isinstance(code, int) and 400 <= code < 600:
-            raise ProviderFault(classify_status(code, data))
-        raise ProviderFault(provider_fault(said(data) or "the provider sent an error"))
 
 
 def _is_object(arguments: str) -> bool:

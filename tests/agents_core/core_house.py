@@ -19,7 +19,15 @@ class Told:
     `asked` keeps the questions, `closed` counts the askings that were left early.
     """
 
-    def __init__(self, *plans: list[object], name: str = "told", costs: bool = False, profile: Profile | None = None):
+    def __init__(
+        self,
+        *plans: list[object],
+        name: str = "told",
+        costs: bool = False,
+        keys: int = 1,
+        profile: Profile | None = None,
+    ):
+        self.keys = keys
         self.name, self.model, self.costs = name, f"{name}-model", costs
         self.profile = profile or Profile()
         self.asked: list[Question] = []

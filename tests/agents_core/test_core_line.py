@@ -168,7 +168,7 @@ async def test_a_key_that_rests_is_not_asked_and_then_is() -> None:
     asked = line(tired, Told(["Hi."], name="next"), clock=lambda: now_s[0])
     assert (await answer(asked))[1] == "Hi."
     now_s[0] = 59.0
-    assert (await answer(asked))[0].skipped == ("tired: its key rests",)
+    assert (await answer(asked))[0].skipped == ("tired: its key rests for 1 s",)
     now_s[0] = 60.0
     assert (await answer(asked))[1] == "Rested."
 

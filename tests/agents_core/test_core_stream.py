@@ -179,3 +179,80 @@ def test_a_small_model_is_brief_wherever_it_is_cut(written: str, whole: bool, sp
 
 def test_the_first_sentence_is_not_held_back() -> None:
     assert Brief(2).push("Well, I") == "Well, I"
+
+
+NAMES = ("catalog", "search_site", "whats_on")
+
+
+@pytest.mark.parametrize(
+    ("written", "heard"),
+    [
+        pytest.param('Let me see. catalog(phrase="red shoes") Yes.', "Let me see.  Yes.", id="name-and-arguments"),
+        pytest.param("**whats_on**()\nTwo things.", "\nTwo things.", id="a-bold-name"),
+        pytest.param('**search_site(query="a (b)")** Done.', " Done.", id="bold-around-the-call"),
+        pytest.param('- search_site(query="x")\nOk.', "- \nOk.", id="a-bullet"),
+        pytest.param('`catalog(phrase="x")` Ok.', " Ok.", id="in-code"),
+        pytest.param('functions.catalog({"phrase": "x"}) Ok.', " Ok.", id="with-its-namespace"),
+        pytest.param('catalog: {"phrase": "x"} Ok.', " Ok.", id="name-and-object"),
+        pytest.param('Ok.\n{"name": "catalog", "arguments": {"phrase": "a}b"}}\nDone.', "Ok.\n\nDone.", id="bare-JSON"),
+        pytest.param('[{"name": "catalog", "arguments": {}}] Ok.', " Ok.", id="a-list-of-JSON"),
+        pytest.param('{"tool": "unknown", "parameters": {}}', "", id="JSON-of-an-unknown-tool"),
+        pytest.param('```json\n{"name": "catalog", "arguments": {}}\n```\nOk.', "\nOk.", id="a-JSON-fence"),
+        pytest.param('```tool_code\ncatalog(phrase="x")\n```Ok.', "Ok.", id="a-fenced-call"),
+        pytest.param("[Calling catalog with red shoes] Ok.", " Ok.", id="a-bracketed-marker"),
+        pytest.param("[tool_call: x] Ok.", " Ok.", id="a-bracketed-marker-of-nobody"),
+        pytest.param('Action: catalog\nAction Input: {"phrase": "x"}\nOk.', "\n\nOk.", id="react"),
+        pytest.param("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Ok.", "Ok.",
+                     id="channels"),
+        pytest.param("<Thinking>hm</THINKING>Ok.", "Ok.", id="capital-marks"),
+        pytest.param("<think>a</think><think>b</think>Ok.", "Ok.", id="two-thoughts"),
+        pytest.param('Ok. catalog(phrase="x', "Ok. ", id="broken-off-in-a-call"),
+        pytest.param('Ok.\n{"name": "cat', "Ok.\n", id="broken-off-in-JSON"),
+        pytest.param("The catalog (all of it) is big, catalog(s) too.",
+                     "The catalog (all of it) is big, catalog(s) too.", id="an-english-word"),
+        pytest.param("See [the catalog](/catalog), a *catalog* of {things}.",
+                     "See [the catalog](/catalog), a *catalog* of {things}.", id="a-link-and-bold"),
+        pytest.param('{"colour": "red"} is JSON, and so is {"name": "Ann"}.',
+                     '{"colour": "red"} is JSON, and so is {"name": "Ann"}.', id="other-JSON"),
+        pytest.param("```python\nprint(1)\n```", "```python\nprint(1)\n```", id="other-code"),
+        pytest.param("Action is what we need. Input: none. To call is to act.",
+                     "Action is what we need. Input: none. To call is to act.", id="words-that-begin-like-it"),
+        pytest.param("It is in the catalog", "It is in the catalog", id="ends-with-a-name"),
+        pytest.param("[1] and [2], `a`", "[1] and [2], `a`", id="citations"),
+    ],
+)  # fmt: skip
+def test_calls_written_as_words_are_never_heard_wherever_they_are_cut(written: str, heard: str) -> None:
+    def listen(*pieces: str) -> str:
+        hidden = Hidden(NAMES)
+        return "".join(map(hidden.push, pieces)) + hidden.flush()
+
+    assert listen(written) == heard
+    for at in range(len(written) + 1):
+        assert listen(written[:at], written[at:]) == heard, f"cut at {at}"
+    assert listen(*written) == heard
+
+
+def test_a_model_whose_template_opens_the_thought_is_heard_after_it() -> None:
+    hidden = Hidden(inside=True)
+    assert hidden.push("so the an") + hidden.push("swer is</thi") + hidden.push("nk>Four.") + hidden.flush() == "Four."
+    lost = Hidden(inside=True)
+    assert lost.push("it never ends") + lost.flush() == ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["catalog", "(", ")", "{", '"name"', ":", '"catalog"', "}", "```", "json", "\n", " ", "*", "**",
+                         "[", "]", "Action:", "<think>", "</think>", "é", "word", "`", "x=1", "functions.", "<",
+                         "tool"]),
+        max_size=14,
+    ),
+    st.lists(st.integers(0, 80), max_size=6),
+)  # fmt: skip
+def test_what_is_heard_is_the_same_wherever_the_words_are_cut(parts: list[str], cuts: list[int]) -> None:
+    written = "".join(parts)
+    whole = Hidden(NAMES)
+    heard = whole.push(written) + whole.flush()
+    edges = [0, *sorted(min(cut, len(written)) for cut in cuts), len(written)]
+    pieces = Hidden(NAMES)
+    assert "".join(pieces.push(written[a:b]) for a, b in itertools.pairwise(edges)) + pieces.flush() == heard

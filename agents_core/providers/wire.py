@@ -1,0 +1,158 @@
+"""One question over HTTP: sent, and its stream read until it is over.
+
+Not a client of any one shape: `openai` and `anthropic` say what is sent and how its events are read. The rules: it asks
+once, with no retry of its own; it follows no redirect, which would carry the key to another host; closing the iterator
+closes the connection, which stops the model.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import Any, Protocol
+
+import httpx2
+
+from agents_core.errors import ProviderFault
+from agents_core.providers.base import Chunk, Profile, Question, Whole, Words
+from agents_core.providers.brief import Brief
+from agents_core.providers.classify import classify_status, provider_fault
+from agents_core.providers.hidden import Hidden
+from agents_core.providers.stream import Events
+
+# A connection is made in a round trip or two; a provider that needs longer would miss the first word's limit anyway.
+CONNECT_S = 3.0
+# An error's body is read for its sentence only.
+_ERROR_BYTES = 64 * 1024
+# A whole answer that was not streamed: a book, and then somebody is playing a trick.
+_BODY_BYTES = 8 * 1024 * 1024
+
+
+class Reading(Protocol):
+    """How one shape's events become words and, at the end, an answer."""
+
+    @property
+    def over(self) -> bool: ...
+    def push(self, data: str) -> str: ...
+    def whole(self) -> Whole: ...
+    def so_far(self) -> Whole: ...
+
+
+class Heard:
+    """Bytes to what a listener may hear, and the answer they amount to. Pure: no connection, the same wherever cut."""
+
+    def __init__(self, reading: Reading, question: Question, profile: Profile) -> None:
+        self._reading, self._events = reading, Events()
+        self._hidden = Hidden(_names(question), inside=profile.thinks_first)
+        self._brief = Brief(profile.sentences if question.sentences is None else question.sentences)
+        self._lead = question.lead
+
+    @property
+    def over(self) -> bool:
+        """Nothing more is wanted: the answer said that it is over, or is as long as was asked for."""
+        return self._reading.over or self._brief.over
+
+    def push(self, data: bytes) -> Iterator[str]:
+        """The words that `data` completes, an event at a time: those before a fault are words, however it was cut."""
+        for event in self._events.push(data):
+            if said := self._said(self._reading.push(event)):
+                yield said
+
+    def push_whole(self, body: str) -> str:
+        """The words of an answer that was not streamed."""
+        return self._said(self._reading.push(body))
+
+    def end(self) -> tuple[str, Whole]:
+        """The last words and the answer. Raises `ProviderFault` where the stream was cut."""
+        said = ""
+        if not self._brief.over:
+            # What was left in the middle, because enough was said, is no whole event.
+            said = "".join(self._said(self._reading.push(event)) for event in self._events.end())
+        # Brief enough is complete, although the stream was left before its end.
+        whole = self._reading.so_far() if self._brief.over else self._reading.whole()
+        said += self._brief.push(self._led(self._hidden.flush()))
+        return said + self._brief.flush(whole=whole.finish_reason != "length"), whole
+
+    def _said(self, words: str) -> str:
+        return self._brief.push(self._led(self._hidden.push(words)))
+
+    def _led(self, said: str) -> str:
+        """Not before the model has gone on from its lead: until then there is no answer."""
+        if said and self._lead:
+            said, self._lead = self._lead + said, ""
+        return said
+
+
+class Wire:
+    """One address. `silence_s` bounds the pause between two pieces of a stream."""
+
+    def __init__(
+        self, url: str, *, name: str, silence_s: float, trust_env: bool, transport: httpx2.AsyncBaseTransport | None
+    ) -> None:
+        self.url = url
+        self._name = name
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(silence_s, connect=CONNECT_S),
+            trust_env=trust_env,
+            transport=transport,
+            # Packed, a stream's first word waits in the packer.
+            headers={"Accept-Encoding": "identity"},
+            # A context takes 15 ms to make and is for addresses that use it.
+            verify=ssl.create_default_context() if url.startswith("https:") else False,
+        )
+
+    async def ask(
+        self, body: Mapping[str, Any], headers: Mapping[str, str], heard: Heard
+    ) -> AsyncGenerator[Chunk, None]:
+        """See `Provider.ask`."""
+        try:
+            async with self._client.stream("POST", self.url, json=body, headers=headers) as response:
+                await _refuse(response)
+                if "json" in response.headers.get("content-type", ""):
+                    text = (await _bounded(response, _BODY_BYTES)).decode("utf-8", errors="replace")
+                    if said := heard.push_whole(text):
+                        yield Words(said)
+                else:
+                    async for data in response.aiter_bytes():
+                        for said in heard.push(data):
+                            yield Words(said)
+                        if heard.over:
+                            break
+        except httpx2.TimeoutException:
+            raise ProviderFault(provider_fault(f"{self._name} did not answer in time")) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as fault:
+            sentence = f"{self._name} could not be reached ({type(fault).__name__})"
+            raise ProviderFault(provider_fault(sentence)) from None
+        said, whole = heard.end()
+        if said:
+            yield Words(said)
+        yield whole
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+
+def _names(question: Question) -> tuple[str, ...]:
+    return tuple(tool["function"]["name"] for tool in question.tools)
+
+
+async def _bounded(response: httpx2.Response, most_bytes: int) -> bytes:
+    body = b""
+    async for data in response.aiter_bytes():
+        body += data
+        if len(body) > most_bytes:
+            break
+    return body[:most_bytes]
+
+
+async def _refuse(response: httpx2.Response) -> None:
+    """Raise for a response that is no answer: a status, or a page where a stream should be."""
+    kind = response.headers.get("content-type", "")
+    if response.status_code == 200 and "html" not in kind:
+        return
+    body = await _bounded(response, _ERROR_BYTES)
+    if response.status_code == 200:
+        raise ProviderFault(provider_fault("the provider answered with a web page"))
+    text = body.decode("utf-8", errors="replace")
+    raise ProviderFault(classify_status(response.status_code, text, retry_after=response.headers.get("retry-after")))
