@@ -7,6 +7,7 @@ was said before. The one rule: each line is noted the moment it is said, and aga
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from voice.kept.lines import Note, Role, line_of, title_of
 
@@ -50,7 +51,7 @@ class Conversation:
             self._title = title
             before, self._before = list(self._before.values()), {}
             for note in before:
-                self.said(note.line.item, note.line.role, note.line.text)
+                self._take(replace(note, title=title))
         note = Note(
             self.thread, self._subject, self._bot, self._title, self._began_s, line_of(item, role, text, self._now())
         )

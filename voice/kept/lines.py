@@ -90,10 +90,9 @@ def title_of(text: str) -> str:
     title = " ".join(words)
     if len(title) <= TITLE_CHARS:
         return title
-    cut = title[: TITLE_CHARS - 1]
-    # At a word, unless the language writes none or the first is longer than the line.
-    at = cut.rfind(" ")
-    return f"{cut[:at] if at > TITLE_CHARS // 2 else cut}…".replace(" …", "…")
+    # At a word, unless the language writes none or the first is longer than half the line.
+    at = title.rfind(" ", TITLE_CHARS // 2, TITLE_CHARS)
+    return f"{title[: at if at > 0 else TITLE_CHARS - 1]}…"
 
 
 def overlaid(lines: Sequence[KeptLine], notes: Iterable[Note]) -> list[KeptLine]:

@@ -20,6 +20,7 @@ from voice.kept.tables import LINES, MIGRATIONS, THREADS
 # A thread of a thousand lines is eight hours of talk; older lines stay in the database.
 _MOST_LINES = 1_000
 _FORGOTTEN_S = 86_400.0
+Whose = tuple[str, str, str]
 _THREAD = [THREADS.c[name] for name in KeptThread.__slots__]
 _LINE = [LINES.c[name] for name in KeptLine.__slots__]
 
@@ -73,24 +74,31 @@ class Rows:
 
     async def write(self, notes: Sequence[Note]) -> None:
         """Write `notes` in their order, all or none. One that is written again changes nothing."""
+        newest: dict[Whose, float] = {}
+        for note in notes:
+            newest[_whose(note)] = max(note.line.said_s, newest.get(_whose(note), 0.0))
         async with self._database.write() as db:
-            open_: dict[str, bool] = {}
+            theirs: dict[Whose, bool] = {}
             for note in notes:
-                if note.thread not in open_:
-                    open_[note.thread] = await self._open(db, note)
-                if open_[note.thread]:
+                whose = _whose(note)
+                if whose not in theirs:
+                    theirs[whose] = await self._open(db, note, newest[whose])
+                if theirs[whose]:
                     await _write_line(db, note)
 
-    async def _open(self, db: AsyncConnection, note: Note) -> bool:
+    async def _open(self, db: AsyncConnection, note: Note, said_s: float) -> bool:
         """Whether the thread is this person's to write in; it is made where there is none."""
-        at = note.line.said_s
         head = {"id": note.thread, "subject": note.subject, "bot": note.bot}
-        new = {**head, "title": note.title, "began_s": note.began_s, "said_s": at}
+        new = {**head, "title": note.title, "began_s": note.began_s, "said_s": said_s}
         await db.execute(self._insert(THREADS).values(new).on_conflict_do_nothing())
-        newer = case((THREADS.c.said_s < at, at), else_=THREADS.c.said_s)
+        newer = case((THREADS.c.said_s < said_s, said_s), else_=THREADS.c.said_s)
         # The update holds the row, so that two conversations in one thread number their lines one after the other.
         theirs = update(THREADS).where(*_theirs(note.subject, note.thread), THREADS.c.bot == note.bot)
         return (await db.execute(theirs.values(said_s=newer))).rowcount == 1
+
+
+def _whose(note: Note) -> Whose:
+    return note.thread, note.subject, note.bot
 
 
 def _theirs(subject: str, thread: str) -> tuple[ColumnElement[bool], ...]:
