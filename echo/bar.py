@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from echo.lag import LONGEST_S, Lag
 from echo.leak import Leak, level_of
 from echo.voicing import pitch_hz
 
@@ -21,12 +22,15 @@ RATIO = 1.38
 FLOOR = 0.02
 # In a noisy room the floor is twice the noise, or the noise would be somebody.
 NOISE_RATIO = 2.0
-# Before the leak is known it is taken to be this much of what is being played; louder leaks cost one hold.
-PRIOR_GAIN = 0.6
-# The leak counts as known after this much playback: the longest lag between loudspeaker and microphone is 1.4 s.
-KNOWN_AFTER_S = 1.5
-# The window stays open this long after the last sample was played: rooms ring, and devices buffer.
+# Before the leak is known it is taken to be this much of what is being played: the loudest that is promised.
+PRIOR_GAIN = 0.9
+# It counts as known after this much playback (the longest lag is 1.4 s), or as soon as the lag is.
+KNOWN_AFTER_S = 2.0
+# The window stays open this long after the last sample was played and has come back: rooms ring, and devices buffer.
 TAIL_S = 0.3
+# What is heard now was played a lag ago, give or take a jittery network, and rings on for a quarter of a second.
+JITTER_S = 0.1
+RING_S = 0.25
 # Clicks and one-frame spikes are nobody.
 ADJACENT = 2
 # A quarter of the candidate's frames must have a pitch: typing and coughs have it in fewer.
@@ -57,27 +61,38 @@ class Bar:
         self._previous: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
         self._audible_s = 0.0
         self._since_played_s = float("inf")
-        self._played: deque[tuple[float, float]] = deque()
+        self._lag = Lag()
+        self._expected = 0.0
+        self._loudest = 0.0
         self._standing = False
-        self._unjudged: list[tuple[float, float]] = []
+        self._unjudged: list[tuple[float, float, float]] = []
 
     @property
     def open(self) -> bool:
-        """The assistant is audible, or was within the last 300 ms."""
-        return self._since_played_s <= TAIL_S
+        """The assistant is audible, or what it said last can still come back."""
+        lag = self._lag.seconds if self._lag.seconds is not None else LONGEST_S
+        return self._since_played_s <= TAIL_S + (lag if self.on_loudspeakers else 0.0)
 
     @property
     def height(self) -> float:
         """The bar now."""
-        leak = self._leak.envelope
-        if self._audible_s < KNOWN_AFTER_S:
-            leak = max(leak, PRIOR_GAIN * max((level for _, level in self._played), default=0.0))
-        return max(self._floor, NOISE_RATIO * self._leak.noise, RATIO * leak)
+        leak = max(self._leak.envelope, self._leak.gain * self._expected)
+        if not self._known:
+            leak = max(leak, PRIOR_GAIN * self._expected)
+        return max(self._lowest, RATIO * leak)
 
     @property
     def on_loudspeakers(self) -> bool:
-        """The leak lifts the bar over its floor."""
-        return self.height > max(self._floor, NOISE_RATIO * self._leak.noise)
+        """The leak is known, and lifts the bar over its floor."""
+        return self._known and RATIO * self._leak.gain * self._loudest > self._lowest
+
+    @property
+    def _lowest(self) -> float:
+        return max(self._floor, NOISE_RATIO * self._leak.noise)
+
+    @property
+    def _known(self) -> bool:
+        return self._lag.seconds is not None or self._audible_s >= KNOWN_AFTER_S
 
     def judge(self, samples: NDArray[np.float32], rate_hz: int, *, played: float | None) -> Judged:
         """Judge one mono frame.
@@ -86,8 +101,9 @@ class Bar:
         window no frame is a candidate: there everything is a person's.
         """
         duration_s = len(samples) / rate_hz
-        self._keep_time(duration_s, played)
-        level, bar = level_of(samples), self.height
+        level = level_of(samples)
+        self._follow(level, duration_s, played)
+        bar = self.height
         over = level > bar
         if not self.open:
             self._run.clear()
@@ -104,19 +120,25 @@ class Bar:
         self._standing = self._standing or candidate
         if self._standing:
             if len(self._unjudged) < _CANDIDATE_FRAMES:
-                self._unjudged.append((level, duration_s))
+                self._unjudged.append((level, self._expected, duration_s))
         elif not over:
             self._leak.learn(level, duration_s)
+            self._leak.learn_gain(level, self._expected, duration_s)
         return Judged(level, bar, over, candidate)
 
     def person(self) -> None:
         """The candidate was a person: nothing it said is learned."""
         self._settle()
 
-    def nobody(self) -> None:
-        """The candidate was nobody: what it read was the leak after all, and is learned."""
-        for level, duration_s in self._unjudged:
+    def nobody(self, *, own: bool = False) -> None:
+        """The candidate was nobody: its level is learned. `own`: it was the assistant, so the gain is learned too.
+
+        A cough is no leak: it may lift the envelope, which forgets it, but not the gain.
+        """
+        for level, expected, duration_s in self._unjudged:
             self._leak.learn(level, duration_s)
+            if own:
+                self._leak.learn_gain(level, expected, duration_s)
         self._settle()
 
     def _settle(self) -> None:
@@ -124,12 +146,17 @@ class Bar:
         self._unjudged.clear()
         self._run.clear()
 
-    def _keep_time(self, duration_s: float, played: float | None) -> None:
+    def _follow(self, level: float, duration_s: float, played: float | None) -> None:
+        """What is played is known before it is heard."""
         if played is None:
             self._since_played_s += duration_s
         else:
             self._since_played_s = 0.0
             self._audible_s += duration_s
-        self._played = deque((age + duration_s, was) for age, was in self._played if age < KNOWN_AFTER_S)
-        if played:
-            self._played.append((0.0, played))
+            self._loudest = max(played, self._loudest)
+        self._lag.push(played or 0.0, level, learn=played is not None and not self._standing)
+        lag = self._lag.seconds
+        if lag is None:
+            self._expected = self._lag.loudest(0.0, LONGEST_S + RING_S)
+        else:
+            self._expected = self._lag.loudest(lag - JITTER_S, lag + RING_S)

@@ -1,7 +1,8 @@
 """The leak: how much of the assistant's own voice the microphone reads.
 
-A number that follows levels; it knows nothing of samples sent or of the lag between loudspeaker and microphone, which
-is 0.3 to 1.4 s on some devices. The one rule: it only learns what its caller has judged to be nobody.
+Two numbers that follow levels: an envelope of what was read, and a gain, read over played, which knows of the next
+loud syllable before it is heard. No samples are compared. The one rule: it only learns what its caller has judged to be
+nobody.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ from numpy.typing import NDArray
 
 # Slow enough that a syllable over the top moves it little, quick enough to follow a volume knob (design: 400 ms).
 HALF_LIFE_S = 0.4
+# The gain follows a volume knob turned down in this many seconds of loud playback; turned up, it follows at once.
+GAIN_HALF_LIFE_S = 6.0
+# Quieter playback than this says nothing about the gain: what the microphone reads then is mostly the room.
+GAIN_FROM = 0.05
 # Blocks for the room's noise: the quietest moment of each half second, over the last four seconds. A mean would
 # take the speech in for noise.
 NOISE_BLOCK_S = 0.5
@@ -37,6 +42,7 @@ class Leak:
     def __init__(self, *, half_life_s: float = HALF_LIFE_S) -> None:
         self._half_life_s = half_life_s
         self._envelope = 0.0
+        self._gain = 0.0
         self._blocks: deque[float] = deque(maxlen=NOISE_BLOCKS)
         self._quietest = float("inf")
         self._block_s = 0.0
@@ -45,6 +51,11 @@ class Leak:
     def envelope(self) -> float:
         """The level that the assistant's own voice reaches in the microphone."""
         return self._envelope
+
+    @property
+    def gain(self) -> float:
+        """The level that comes back over the level that is played, at its most."""
+        return self._gain
 
     @property
     def noise(self) -> float:
@@ -58,6 +69,17 @@ class Leak:
             return
         kept: float = 0.5 ** (duration_s / self._half_life_s)
         self._envelope = level + (self._envelope - level) * kept
+
+    def learn_gain(self, level: float, played: float, duration_s: float) -> None:
+        """The same frame against the loudest that can have made it."""
+        if played < GAIN_FROM:
+            return
+        gain = level / played
+        if gain >= self._gain:
+            self._gain = gain
+            return
+        kept: float = 0.5 ** (duration_s / GAIN_HALF_LIFE_S)
+        self._gain = gain + (self._gain - gain) * kept
 
     def learn_noise(self, level: float, duration_s: float) -> None:
         """A frame heard while nobody was audible."""

@@ -199,10 +199,10 @@ def _may_prepare(state: State, event: Words) -> bool:
 def _over_words(state: State, event: Words, now: float) -> Stepped:
     """Words over an answer: our own, a listener's noise, or somebody."""
     text = event.text.strip()
-    nobody = not text or is_own(text, state.said) or is_backchannel(text, state.language)
-    if nobody:
-        return _resume(state, now) if event.kind == "final" else (state, ())
-    learned: tuple[Command, ...] = (Learn(person=True),)
+    own = is_own(text, state.said)
+    if not text or own or is_backchannel(text, state.language):
+        return _resume(state, now, own=own) if event.kind == "final" else (state, ())
+    learned: tuple[Command, ...] = (Learn("person"),)
     after, dropped = _drop(state, "went_on", now)
     after = replace(after, phase="listening", since=now)
     after, heard = _words(after, event, now)
@@ -317,12 +317,12 @@ def _quieten(state: State, now: float) -> Stepped:
     return state, ()
 
 
-def _resume(state: State, now: float) -> Stepped:
+def _resume(state: State, now: float, *, own: bool = False) -> Stepped:
     if state.phase != "held" or state.answer is None:
         return state, ()
     phase: Literal["speaking", "thinking"] = "speaking" if state.answer.audible else "thinking"
     after = replace(state, phase=phase, since=now, speech_in_hold=False)
-    return after, (Learn(person=False), Resume(state.answer.id))
+    return after, (Learn("own" if own else "nobody"), Resume(state.answer.id))
 
 
 def _answer(state: State, text: str, now: float) -> Stepped:

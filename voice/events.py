@@ -13,6 +13,7 @@ from asr.events import ListenEvent
 
 Mode = Literal["open", "push", "typed", "muted"]
 Phase = Literal["listening", "hearing", "pausing", "thinking", "speaking", "held"]
+Who = Literal["person", "own", "nobody"]
 # Why an answer was dropped before it was heard: the person went on, the words changed, it broke, somebody cancelled.
 Why = Literal["went_on", "changed", "failed", "cancelled"]
 
@@ -183,9 +184,9 @@ class ForgetSound:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """Tell the bar who the candidate was."""
+    """Tell the bar who the candidate was: somebody, the assistant itself, or nobody."""
 
-    person: bool
+    who: Who
 
 
 Command = (

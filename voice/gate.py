@@ -65,9 +65,9 @@ class Gate:
         """The candidate was a person; the sound goes on until the assistant is audible again."""
         self.bar.person()
 
-    def nobody(self) -> None:
-        """The candidate was nobody: shut again, and the bar learns the leak."""
-        self.bar.nobody()
+    def nobody(self, *, own: bool = False) -> None:
+        """The candidate was nobody, or (`own`) the assistant: shut again, and the bar learns."""
+        self.bar.nobody(own=own)
         self._letting = False
 
     def answering(self) -> None:

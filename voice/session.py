@@ -220,8 +220,8 @@ class Session:
                 self._listener.answer_heard()
             case ForgetSound():
                 self._listener.clear()
-            case Learn(person):
-                self._gate.person() if person else self._gate.nobody()
+            case Learn(who):
+                self._gate.person() if who == "person" else self._gate.nobody(own=who == "own")
             case _:
                 assert_never(command)
 
