@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 import time
-import unicodedata
+from collections import deque
 from collections.abc import Callable
 
+from tts.clauses import last_cut, middle_cut, opening_clause
+from tts.ends import AFTER
 from tts.frames import Piece
 from tts.reading import spoken
-from tts.sentences import first_end
+from tts.sentences import Ends
 from tts.speakable import speakable
-from tts.words import count_words, is_speakable, width
+from tts.words import count_words, is_speakable
 
 # The longest first sentence that is spoken whole. At 160 words a minute twelve take 4.5 s.
 WORDS = 12
@@ -23,15 +25,10 @@ WORDS = 12
 CAP = 300
 # Hangul carries more sound a character.
 CAPS = {"ko": 120}
-# A clause shorter than both sounds chopped off.
-CLAUSE_WORDS = 4
-CLAUSE_WIDTH = 24
 # With no text for so long the sender has paused, and what looks like an end is one.
 TRUST_AFTER_S = 0.15
 
-_CLAUSE = re.compile(r"(?:[,;:]|\.\.\.|…)[\"'”’»)\]]*(?=\s)|\s[–—-](?=\s)|—(?=\w)|[，、；：][」』”’]*")
-_NOT_A_CLAUSE = re.compile(r"(?:\b(?:e\.g|i\.e|z\.B|d\.h|p\.ej)\.,|\d,)$", re.IGNORECASE)
-_SPACE = re.compile(r"\s+")
+_NOT_SPACE = re.compile(r"\S")
 
 
 def pieces(text: str, words: int = WORDS, cap: int = CAP, language: str = "en") -> list[str]:
@@ -58,10 +55,16 @@ class Cutter:
         if words < 1 or cap < 10:
             raise ValueError(f"words is {words} and cap {cap}; give at least 1 word and 10 characters")
         self._words = words
-        self._cap = min(cap, CAPS.get(language, cap))
+        self._cap = min(cap, CAPS.get(language.split("-")[0], cap))
         self._language = language
         self._clock = clock
+        self._ends = Ends(language)
+        self._sure: deque[int] = deque()
         self._rest = ""
+        self._base = 0  # the offset of `rest` in the text
+        self._at = 0  # what of `rest` is placed
+        self._blank = True  # nothing but spaces is left
+        self._lead = ""  # what stands before the opening and is not spoken
         self._groups: list[list[str]] = []
         self._n = 0
         self._pushed_s: float | None = None
@@ -69,8 +72,8 @@ class Cutter:
     @property
     def due_s(self) -> float | None:
         """When `due` has something to do, on the clock; None while nothing waits."""
-        waits = self._rest.strip() or self._groups
-        return None if self._pushed_s is None or not waits else self._pushed_s + TRUST_AFTER_S
+        idle = self._pushed_s is None or (self._blank and not self._groups)
+        return None if idle or self._pushed_s is None else self._pushed_s + TRUST_AFTER_S
 
     def push(self, delta: str) -> list[Piece]:
         """The pieces that are certain once `delta` is there."""
@@ -78,14 +81,17 @@ class Cutter:
             return []
         self._pushed_s = self._clock()
         self._rest += delta
-        return self._advance(trust=False)
+        self._blank = self._blank and delta.isspace()
+        self._sure.extend(self._ends.push(delta))
+        return self._advance() if self._sure or not delta.isspace() else []
 
     def due(self, now_s: float) -> list[Piece]:
         """What is certain because nothing came for 150 ms."""
         if self.due_s is None or now_s < self.due_s:
             return []
         self._pushed_s = None
-        return [*self._advance(trust=True), *self._release()]
+        self._sure.extend(self._ends.trust())
+        return [*self._advance(), *self._release()]
 
     def take(self) -> list[Piece]:
         """Every whole sentence that is held, for a listener who would hear a gap otherwise."""
@@ -94,58 +100,68 @@ class Cutter:
     def flush(self) -> list[Piece]:
         """The stream has ended: all that is left."""
         self._pushed_s = None
-        made = self._advance(trust=True)
+        self._sure.extend(self._ends.trust())
+        made = self._advance()
         rest, self._rest = self._rest, ""
+        self._base += len(rest)
+        self._blank = True
         if rest.strip():
             made += self._place(rest)
         elif rest and self._groups:
             self._groups[-1].append(rest)
-        elif rest:
-            made.append(self._piece(rest))
-        return made + self._release()
-
-    def _advance(self, *, trust: bool) -> list[Piece]:
-        made: list[Piece] = []
-        while self._rest.strip():
-            end = first_end(self._rest, self._language)
-            found = end is not None and (end.sure or trust)
-            if end is not None and found:
-                stop = self._with_spaces(end.at)
-                unit = self._rest[:stop]
-                if self._n == 0 and not self._groups and count_words(unit) > self._words:
-                    stop = self._opening_clause(unit) or stop
-                    unit = self._rest[:stop]
-            elif self._n == 0 and not self._groups and count_words(self._rest) > self._words and not end:
-                clause = self._opening_clause(self._rest)
-                if clause is None and len(self._rest.strip()) <= 2 * self._cap:
-                    break
-                stop = clause or self._peel(self._rest)
-            elif len(self._rest.strip()) > 2 * self._cap and not end:
-                stop = self._peel(self._rest)
-            else:
-                break
-            unit, self._rest = self._rest[:stop], self._rest[stop:]
-            made += self._place(unit)
+        else:
+            self._lead += rest
+        made += self._release()
+        if self._lead:
+            lead, self._lead = self._lead, ""
+            made.append(self._piece(lead))
         return made
 
-    def _with_spaces(self, at: int) -> int:
-        space = _SPACE.match(self._rest, at)
-        return space.end() if space else at
+    def _advance(self) -> list[Piece]:
+        made: list[Piece] = []
+        while not self._blank and (stop := self._next_cut()) is not None:
+            unit = self._rest[self._at : stop]
+            self._at = stop
+            while self._sure and self._sure[0] <= self._base + stop:
+                self._sure.popleft()
+            made += self._place(unit)
+            self._blank = not self._rest[stop : stop + 1].strip() and not self._rest[stop:].strip()
+        self._rest = self._rest[self._at :]
+        self._base += self._at
+        self._at = 0
+        return made
 
-    def _opening_clause(self, text: str) -> int | None:
-        """Where the first clause of `text` ends, its spaces included; None where it has none."""
-        for at in _clauses(text):
-            head, tail = text[:at], text[at:]
-            long_enough = width(head) >= CLAUSE_WIDTH or count_words(head) >= CLAUSE_WORDS
-            if long_enough and count_words(head) >= 2 and len(head.strip()) <= self._cap and count_words(tail) >= 2:
-                return at
-        return None
+    def _next_cut(self) -> int | None:
+        """Where in `rest` the next unit ends; None where more text must come first.
+
+        A unit is a sentence with the spaces behind it, a clause that opens the answer, or a part of an endless one.
+        """
+        at, opens = self._at, self._n == 0 and not self._groups
+        if self._sure:
+            stop = self._with_spaces(self._sure[0] - self._base)
+            unit = self._rest[at:stop]
+            clause = opening_clause(unit, self._cap) if opens and count_words(unit) > self._words else None
+            return at + clause if clause else stop
+        pending = self._ends.pending
+        unit = self._rest[at : len(self._rest) if pending is None else pending - self._base]
+        if opens and count_words(unit) > self._words and (clause := opening_clause(unit, self._cap)):
+            return at + clause
+        return at + last_cut(unit, self._cap) if len(unit.strip()) > 2 * self._cap else None
+
+    def _with_spaces(self, at: int) -> int:
+        behind = self._rest[at : at + AFTER]
+        return at + len(behind) - len(behind.lstrip())
 
     def _place(self, unit: str) -> list[Piece]:
         """Put a unit where it belongs; the pieces that are thereby complete."""
-        parts = self._within_cap(unit)
         made: list[Piece] = []
-        if self._n == 0 and not self._groups and is_speakable(parts[0]):
+        if self._n == 0 and not self._groups:
+            if not is_speakable(unit):
+                self._lead += unit
+                return made
+            unit, self._lead = self._lead + unit, ""
+        parts = self._within_cap(unit)
+        if self._n == 0 and not self._groups:
             made.append(self._piece(parts.pop(0)))
         for part in parts:
             if self._groups and len(("".join(self._groups[-1]) + part).strip()) <= self._cap:
@@ -175,62 +191,15 @@ class Cutter:
 
     def _within_cap(self, unit: str) -> list[str]:
         parts: list[str] = []
-        while len(unit.strip()) > self._cap:
-            length = len(unit.strip())
-            at = self._peel(unit) if length > 2 * self._cap else _middle(unit, self._cap)
-            parts.append(unit[:at])
-            unit = unit[at:]
-        return [*parts, unit]
-
-    def _peel(self, text: str) -> int:
-        """Where to cut a sentence that is far too long: its last clause within the cap, or its last word."""
-        lead = len(text) - len(text.lstrip())
-        limit = lead + self._cap
-        for cuts in (_clauses(text[: limit + 1]), _gaps(text[: limit + 1])):
-            good = [at for at in cuts if lead + self._cap // 3 <= at and len(text[:at].strip()) <= self._cap]
-            if good:
-                return good[-1]
-        return _whole_characters(text, limit)
-
-
-def _middle(text: str, cap: int) -> int:
-    """Where to cut in two: at a clause near the middle, or a word, or anywhere; both parts within `cap`."""
-    lead = len(text) - len(text.lstrip())
-    middle = lead + len(text.strip()) // 2
-    for cuts, reach in ((_clauses(text), cap // 4), (_gaps(text), cap)):
-        good = [
-            at
-            for at in cuts
-            if abs(at - middle) <= reach and len(text[:at].strip()) <= cap and len(text[at:].strip()) <= cap
-        ]
-        if good:
-            return min(good, key=lambda at: abs(at - middle))
-    return _whole_characters(text, middle)
-
-
-def _clauses(text: str) -> list[int]:
-    """Indexes at which a clause of `text` ends, spaces included, outside brackets."""
-    found = []
-    for mark in _CLAUSE.finditer(text):
-        head = text[: mark.end()]
-        if _NOT_A_CLAUSE.search(head[-8:]) or head.count("(") > head.count(")") or not head[: mark.start()].strip():
-            continue
-        space = _SPACE.match(text, mark.end())
-        found.append(space.end() if space else mark.end())
-    return found
-
-
-def _gaps(text: str) -> list[int]:
-    return [space.end() for space in _SPACE.finditer(text.rstrip()) if text[: space.start()].strip()]
-
-
-def _whole_characters(text: str, at: int) -> int:
-    """`at`, moved back so that it does not part a letter from its marks."""
-    first = at
-    while (
-        at > first - 8
-        and at > 1
-        and (unicodedata.combining(text[at]) or text[at] == "\u200d" or text[at - 1] == "\u200d")
-    ):
-        at -= 1
-    return at
+        at, end = 0, len(unit.rstrip())
+        while end - at > self._cap:
+            start = _NOT_SPACE.search(unit, at)
+            begin = start.start() if start else at
+            if end - begin <= self._cap:
+                break
+            far = end - begin > 2 * self._cap
+            near = unit[at : begin + 2 * self._cap + 1] if far else unit[at:]
+            cut = last_cut(near, self._cap) if far else middle_cut(near, self._cap)
+            parts.append(unit[at : at + cut])
+            at += cut
+        return [*parts, unit[at:]]

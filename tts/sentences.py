@@ -1,180 +1,118 @@
-"""Where sentences end.
+"""Where sentences end, while the text is still arriving.
 
-It is sentencex behind masks: atoms that a rule decides better (abbreviations, initials, times, versions, URLs) are
-decided here, and the library judges the rest. It knows nothing of pieces or engines. The one rule: an answer depends
-on the text of the sentence and the word after it, never on how the text arrived.
+It reads; what a run of marks means is judged in `ends.py`. It knows nothing of pieces or engines. The one rule: each
+character is looked at once, and an end that was given is never taken back.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from dataclasses import dataclass
-from importlib.resources import files
 
-from sentencex import segment as _segments  # type: ignore[attr-defined]
+from tts.ends import BEFORE, HARD, SOFT, Verdict, judge, run_at
 
-from tts.words import is_speakable
-
-# Marks that end a sentence with no space behind them, and those of other scripts that always end one.
-_HARD = "。！？｡।॥۔؟։።។။"
-_CLOSERS = "\"'”’»)\\]」』】）〉》›"
-_ENDS = re.compile(rf"[.!?…{_HARD}]")
-_RUN = re.compile(rf"[.!?…{_HARD}]+[{_CLOSERS}]*")
-_BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*\n\s*")
-_TOKEN = re.compile(r"[^\s\"'“”‘’«»(\[\]]+$")
-_NEXT_WORD = re.compile(r"[\"'“‘«(\[¿¡]*([^\s.,;:!?)\]\"”’»]+)")
-_DAY = re.compile(r"\d{1,2}$")
-# The next character that is no opening quote or bracket, with what stands before it.
-_FOLLOWING = re.compile(r"\s*[\"'“‘«(\[¿¡]*[^\s\"'“‘«(\[¿¡]")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]$")
-_LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}[.)]\s*$")
-# 」 followed by a particle of quoting goes on: "…」と言った".
-_QUOTING = re.compile(r"[」』][とっなのはがをに]")
-
-# Characters before and after an end that are looked at.
-_CONTEXT = 160
-
-_LISTS = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(files("tts").joinpath("ends.toml").read_text("utf-8")).items()
-}
-_NEVER, _BEFORE_NUMBER, _TIMES = _LISTS["never"], _LISTS["before_number"], _LISTS["times"]
-_AFTER_TIMES, _NAMES, _OPENERS = _LISTS["after_times"], _LISTS["names"], _LISTS["openers"]
+# Where an end may be: marks, and line breaks.
+_CANDIDATE = re.compile(rf"[{SOFT}{HARD};\n]")
+# A blank line, or a line that a bullet, a number or a heading's mark begins.
+_BREAK = re.compile(r"\n[ \t\r]*\n|\n[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)]|#{1,6})[ \t]{1,4}\S")
+_HEADING = re.compile(r" {0,3}#{1,6} ")
+_MAYBE_ITEM = re.compile(r"[-*+•‣▪◦][ \t]*$|\d{1,3}[.)]?[ \t]*$|#{1,6}[ \t]*$")
+# How far behind a line break is looked.
+_LINES = 120
+# What is kept of a sentence that grows and grows: more than is looked back.
+_KEPT = 4 * BEFORE
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """An end of a sentence: `at` is the index after its marks; `sure` is false while the next word could undo it."""
+class Ends:
+    """The ends of the sentences of one text, as offsets from its beginning, spaces after the marks left out."""
 
-    at: int
-    sure: bool
+    def __init__(self, language: str = "en") -> None:
+        self._language = language
+        self._text = ""
+        self._base = 0  # the offset of the first character kept
+        self._start = 0  # where the sentence begins, in what is kept; less than 0 where that is no longer kept
+        self._at = 0  # what stands before has been judged
+        self._masked: list[int] = []
+        self.pending: int | None = None  # an end, unless what follows undoes it
+
+    def push(self, delta: str) -> list[int]:
+        """The ends that are sure once `delta` is there."""
+        self._text += delta
+        return self._read(trust=False)
+
+    def trust(self) -> list[int]:
+        """The ends as they are if nothing more comes."""
+        return self._read(trust=True)
+
+    def _read(self, *, trust: bool) -> list[int]:
+        found: list[int] = []
+        self.pending = None
+        while (candidate := _CANDIDATE.search(self._text, self._at)) is not None:
+            at = candidate.start()
+            if self._text[at] == "\n":
+                end, verdict = at, self._line(at)
+            else:
+                end = run_at(self._text, at)
+                masked = self._head(at, end)
+                verdict = judge(self._text, at, end, self._start, masked, self._language)
+            if not verdict.sure and not trust:
+                self.pending = self._base + end if verdict.ends else None
+                break
+            self._at = max(end, at + 1)
+            if verdict.ends:
+                found.append(self._base + end)
+                self._start = end
+                self._masked.clear()
+            else:
+                self._masked.extend(range(at, end))
+        else:
+            self._at = len(self._text)
+        self._forget()
+        return found
+
+    def _line(self, at: int) -> Verdict:
+        """A line break ends what stands before it where the line after it is blank or an item."""
+        behind = self._text[at : at + _LINES]
+        seen = len(behind) == _LINES
+        if _BREAK.match(behind):
+            return Verdict(self._spoken_before(at), sure=seen or bool(behind.strip()))
+        rest = behind[1:].lstrip(" \t\r")
+        if not rest and not seen:
+            return Verdict(False, sure=False)
+        heading = self._text.rfind("\n", 0, at) + 1
+        if _HEADING.match(self._text, heading):
+            return Verdict(self._spoken_before(at))
+        return Verdict(False, sure=seen or len(rest) > 8 or not _MAYBE_ITEM.match(rest))
+
+    def _spoken_before(self, at: int) -> bool:
+        return self._start < 0 or bool(self._text[self._start : at].strip())
+
+    def _head(self, at: int, end: int) -> str:
+        """The sentence up to `end`, its earlier marks masked."""
+        first = max(0, self._start, end - BEFORE)
+        head = self._text[first:end]
+        letters = list(head)
+        for index in reversed(self._masked):
+            if index < first:
+                break
+            if letters[index - first] in SOFT:
+                letters[index - first] = "x"
+        return "".join(letters)
+
+    def _forget(self) -> None:
+        """Let go of what is no longer looked at."""
+        spare = self._at - _KEPT
+        if spare < _KEPT:
+            return
+        self._text = self._text[spare:]
+        self._base += spare
+        self._start -= spare
+        self._at -= spare
+        self._masked = [index - spare for index in self._masked if index >= spare]
 
 
 def sentences(text: str, language: str = "en") -> list[str]:
     """The sentences of `text` without the spaces around them. `language` is ISO 639-1; an unknown one is no error."""
-    found: list[str] = []
-    rest = text
-    while rest.strip():
-        end = first_end(rest, language)
-        at = end.at if end else len(rest)
-        found.append(rest[:at].strip())
-        rest = rest[at:]
+    reader = Ends(language)
+    ends = [*reader.push(text), *reader.trust(), len(text)]
+    found = [text[start:end].strip() for start, end in zip([0, *ends], ends, strict=False)]
     return [sentence for sentence in found if sentence]
-
-
-def first_end(text: str, language: str = "en") -> End | None:
-    """The end of the first sentence of `text`, or None where it has no end inside; the text's own end counts as one.
-
-    An end is not `sure` while nothing follows it, or while the word after it is not whole and would decide.
-    """
-    window = 240  # a sentence and its next word, mostly; grows until the text is seen whole
-    while True:
-        found = _first_end(text[:window], language, cut_short=window < len(text))
-        if found is not None or window >= len(text):
-            return found
-        window *= 4
-
-
-def _first_end(text: str, language: str, *, cut_short: bool) -> End | None:
-    start = len(text) - len(text.lstrip())
-    broken = _BREAK.search(text, start)
-    stop = broken.start() if broken else len(text)
-    masked = list(text)
-    for run in _RUN.finditer(text, start, stop):
-        verdict, sure = _judge(text, run, stop, language)
-        head = "".join(masked[max(start, run.end() - _CONTEXT) : run.end()])
-        if not is_speakable(head) or (run.end() - start < 12 and _LIST_NUMBER.match(head)):
-            verdict = False
-        if verdict is None:
-            tail = _FOLLOWING.match(text, run.end(), min(stop, run.end() + _CONTEXT))
-            verdict = tail is not None and _library_ends(head, tail.group(), language)
-        if verdict:
-            return End(run.end(), sure)
-        for index in range(run.start(), run.end()):
-            if _ENDS.match(masked[index]):
-                masked[index] = "x"
-    if broken:
-        # A blank line ends whatever stands before it; what follows must be seen, or more blank lines may come.
-        return End(stop, sure=broken.end() < len(text))
-    if not cut_short and _ends_here(text):
-        return End(len(text.rstrip()), sure=False)
-    return None
-
-
-def _library_ends(head: str, tail: str, language: str) -> bool:
-    """Whether sentencex ends a sentence between the two; it is shown no more than the next character, so that the
-    answer stays what it is when more text comes."""
-    position = 0
-    for segment in _segments(language, head + tail):
-        position += len(segment)
-        if len(head) <= position < len(head) + len(tail):
-            return True
-    return False
-
-
-def _judge(text: str, run: re.Match[str], stop: int, language: str) -> tuple[bool | None, bool]:
-    """(True an end, False none, None ask the library; whether the next word is whole) for one run of marks."""
-    marks = run.group()
-    after = text[run.end() : min(stop, run.end() + _CONTEXT)]
-    following = after.lstrip()
-    if marks[0] in _HARD:
-        if _QUOTING.match(text[run.end() - 1 : run.end() + 1]):
-            return False, True
-        return True, bool(text[run.end() : run.end() + _CONTEXT].strip())
-    if after and not after[0].isspace():
-        return (None, True) if _is_wide(after[0]) and marks[0] != "." else (False, True)
-    word_before = _TOKEN.search(text[max(0, run.start() - 24) : run.start()])
-    name = word_before.group().lower().lstrip("-–—") if word_before else ""
-    if not following:
-        return (False if _waits(name, word_before.group() if word_before else "") and marks == "." else None), False
-    word = _NEXT_WORD.match(following)
-    capital = not word.group(1)[0].islower() if word else True
-    whole = not word or word.end() < len(following)
-    if marks == "." and _DAY.match(name) and language != "en":
-        # An ordinal, "am 5. Mai", where the month follows.
-        return (False if word and word.group(1).lower() in _LISTS["months"] else None), whole
-    if marks[0] == "." and not marks.startswith(".."):
-        verdict = _abbreviation(
-            name, word_before.group() if word_before else "", word.group(1) if word else "", capital
-        )
-        if verdict is not None:
-            return verdict, whole
-    if len(marks) > 1 and marks[-1] in ")]" and capital:
-        return True, True
-    return None, True
-
-
-def _abbreviation(name: str, word_before: str, word: str, capital: bool) -> bool | None:
-    """What a single full stop after `name` means; None where it is no abbreviation that we know."""
-    lowered = word.lower()
-    if name in _NEVER:
-        return False
-    if name in _BEFORE_NUMBER:
-        if name == "no" and not word[:1].isdigit():
-            return capital or None
-        return None if capital and not word[:1].isdigit() and name not in ("v", "p", "pp") else False
-    if name in _TIMES:
-        return capital and lowered not in _AFTER_TIMES
-    if name in _NAMES or (_INITIALS.match(name) and word_before[:1].isupper()):
-        return capital and lowered in _OPENERS
-    return None
-
-
-def _ends_here(text: str) -> bool:
-    """Whether `text`, if nothing more came, ends as a sentence does."""
-    body = text.rstrip()
-    if not re.search(rf"[.!?…{_HARD}][{_CLOSERS}]*$", body) or _LIST_NUMBER.match(body):
-        return False
-    word_before = _TOKEN.search(body[:-1][-24:])
-    return not (body[-1] == "." and word_before and _waits(word_before.group().lower(), word_before.group()))
-
-
-def _waits(name: str, word_before: str) -> bool:
-    """Whether what stands before a last full stop is an abbreviation that more text would follow."""
-    initials = _INITIALS.match(name) and word_before[:1].isupper() and word_before != "I"
-    return bool(initials) or name in _NEVER or (name in _BEFORE_NUMBER and name != "no")
-
-
-def _is_wide(character: str) -> bool:
-    return "\u2e80" <= character <= "\u9fff" or "\uff00" <= character <= "\uff60"

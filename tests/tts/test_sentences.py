@@ -1,12 +1,31 @@
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tts import sentences
-from tts.sentences import first_end
+from tts.sentences import Ends
 
 CASES = json.loads(Path(__file__).with_name("sentences.json").read_text("utf-8"))
+
+
+def _written() -> Iterator[tuple[str, str, str, list[str]]]:
+    """(kind, language, text, sentences) for each line of `ends.txt`."""
+    kind = language = ""
+    for line in Path(__file__).with_name("ends.txt").read_text("utf-8").splitlines():
+        if line.startswith("["):
+            kind, language = line.strip("[]").rsplit(" ", 1)
+        elif line and not line.startswith("//"):
+            shown = line.replace("¶", "\n")
+            text = shown.replace("\n | ", "\n").replace(" | ", " ").replace("| ", " ").replace("|", "")
+            yield kind, language, text, [part.strip() for part in shown.split("|")]
+
+
+WRITTEN = list(_written())
+IDS = [f"{kind} {language}: {text[:24]}" for kind, language, text, _ in WRITTEN]
 
 MORE = [
     pytest.param("Dr. Sharma arrived at 9:30 a.m., slightly out of breath.", 1, id="T1"),
@@ -68,7 +87,117 @@ def test_odd_texts_do_not_break_it(text: str) -> None:
     assert "".join(sentences(text)) == text.strip()
 
 
-def test_an_end_is_not_sure_before_the_next_word_is_seen() -> None:
-    assert not first_end("It is done. ").sure
-    assert first_end("It is done. N").sure
-    assert first_end("The cost is $29.9") is None
+def test_an_end_is_sure_when_the_next_word_is_seen() -> None:
+    ends = Ends()
+    assert ends.push("It is done. ") == []
+    assert ends.pending == 11
+    assert ends.push("N") == [11]
+
+
+def test_a_number_that_is_still_being_written_has_no_end() -> None:
+    ends = Ends()
+    assert [*ends.push("It is $29"), *ends.push(".")] == []
+    assert ends.push("95 now. So") == [17]
+
+
+def test_an_abbreviation_waits_for_its_next_word() -> None:
+    ends = Ends()
+    assert ends.push("At 5 p.m. T") == []
+    assert ends.push("ues") == []
+    assert ends.push("day. It") == [18]
+
+
+@pytest.mark.parametrize(("kind", "language", "text", "wanted"), WRITTEN, ids=IDS)
+def test_a_sentence_ends_where_a_reader_ends_it_whether_its_language_is_known_or_not(
+    kind: str, language: str, text: str, wanted: list[str]
+) -> None:
+    assert sentences(text, language) == wanted
+    assert sentences(text) == wanted
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 11, 50])
+def test_sentences_end_at_the_same_place_however_they_arrive(size: int) -> None:
+    for _, language, text, _ in WRITTEN:
+        assert _in_deltas(text, [size], language) == _in_deltas(text, [len(text)], language), text
+
+
+ATOMS = [
+    "word",
+    "Then",
+    "Dr.",
+    "U.S.",
+    "5",
+    "p.m.",
+    "3.",
+    "Mai",
+    "der",
+    "am",
+    "z.",
+    "B.",
+    "it",
+    "end.",
+    "what?",
+    '"Yes."',
+    "Tom",
+    "asked.",
+    "said:",
+    "so...",
+    "I...",
+    "I",
+    "Inc.",
+    "Jan.",
+    "12.",
+    "No.",
+    "M.",
+    "J.",
+    "K.",
+    "Ph.D.",
+    "你好。",
+    "「はい」",
+    "です。",
+    "$29.95",
+    "v1.2.3",
+    "e.g.",
+    "(so.)",
+    "etc.",
+    "»Komm!«",
+    "rief",
+    "«",
+    "Oui",
+    "?",
+    "»",
+    "क्या।",
+    "د؟",
+    ";",
+    "！",
+    "-",
+    "1)",
+    "#",
+    "…",
+]
+SPACES = st.sampled_from([" ", "", "  ", "\n", "\n\n", "\n- "])
+TEXTS = st.lists(st.tuples(st.sampled_from(ATOMS), SPACES), max_size=30).map(
+    lambda parts: "".join(word + space for word, space in parts)
+)
+
+
+@given(text=TEXTS, sizes=st.lists(st.integers(1, 9), min_size=1, max_size=8), language=st.sampled_from(["en", "de"]))
+@settings(max_examples=300, deadline=None)
+def test_no_text_ends_elsewhere_because_of_how_it_arrived(text: str, sizes: list[int], language: str) -> None:
+    assert _in_deltas(text, sizes, language) == _in_deltas(text, [max(1, len(text))], language)
+
+
+@given(text=st.text(alphabet="a .!?\n\"'A1。", max_size=60), sizes=st.lists(st.integers(1, 4), min_size=1, max_size=8))
+@settings(max_examples=300, deadline=None)
+def test_no_marks_end_elsewhere_because_of_how_they_arrived(text: str, sizes: list[int]) -> None:
+    assert _in_deltas(text, sizes, "en") == _in_deltas(text, [max(1, len(text))], "en")
+
+
+def _in_deltas(text: str, sizes: list[int], language: str) -> list[int]:
+    ends = Ends(language)
+    found, at, n = [], 0, 0
+    while at < len(text):
+        size = sizes[n % len(sizes)]
+        found += ends.push(text[at : at + size])
+        at, n = at + size, n + 1
+    return found + ends.trust()
