@@ -109,9 +109,9 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
     if any(mark in CLOSERS for mark in marks):
         if marks[-1] in ")]" and not word[:1].islower():
             return END
-        verdict = _quoted(marks, following, word_found)
-        if verdict is not None:
-            return verdict
+        judged = _quoted(marks, following, word_found)
+        if judged is not None:
+            return judged
     if dots:
         return _ellipsis(text[:at], word, following, whole=whole)
     tail = _FOLLOWING.match(after)
