@@ -2,6 +2,7 @@
 
     CoreError
     ├── AskRefused            the asking itself cannot be served
+    │   ├── OverLimit         what this person may spend on this bot is spent or reserved, for now
     │   └── UnknownBot        no bot of that name, or its file is refused and no earlier version was good
     ├── ContentRefused        the content folder has nothing that can be served
     ├── LeaseLost             another process holds the run; stop at once and write nothing
@@ -28,6 +29,14 @@ class AskRefused(CoreError):
 
 class UnknownBot(AskRefused):
     """No bot of that name can be served."""
+
+
+class OverLimit(AskRefused):
+    """What a person may spend on a bot is spent or reserved. `window` says in which stretch of time."""
+
+    def __init__(self, bot: str, window: str) -> None:
+        super().__init__(f"what you may spend on {bot} in a {window} is used up; ask again later")
+        self.window = window
 
 
 class ContentRefused(CoreError):

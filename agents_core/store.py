@@ -1,111 +1,31 @@
 """The rows: runs, and the steps they took.
 
 Not a queue library and not the loop: it keeps what happened and who may write it. The one rule: every write after the
-claim carries owner and fence, and a write that changes no row raises `LeaseLost`.
+claim carries owner and fence, and a write that changes no row raises `LeaseLost`. Leases are on the database's clock,
+never a worker's.
 
-A claim is ONE statement. Select-then-update through SQLAlchemy's async SQLite at its defaults hands the same row to two
-workers without an error (465 claims for 200 rows, measured); `isolation_level=None` with `BEGIN IMMEDIATE` closes the
-same hole for every other transaction here. Leases are on the database's clock, never a worker's.
+Each method is one transaction, and a write that was begun is finished even where whoever waits for it is cancelled.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeVar
 
-from sqlalchemy import Column, Float, ForeignKey, Integer, MetaData, String, Table, Text, event, insert, select, text
-from sqlalchemy.engine import make_url
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool
+from sqlalchemy import Connection, Row, bindparam, select, text
 
-from agents_core.errors import LeaseLost
+from agents_core.errors import LeaseLost, OverLimit
 from agents_core.events import Ask, Ceilings, Ending, Line
+from agents_core.limits import WINDOWS, Per, grant
 from agents_core.loop import Call, Step
+from agents_core.points import Reach, nothing
+from agents_core.rows import MIGRATIONS, RUNS, SCHEMA, STEPS, statements
+from database import Database
 
-# Written beside each run, so that a later release can read an older release's rows.
-SCHEMA = 1
-# SQLite waits this long for another writer before it says "locked". A write here takes about a millisecond.
-BUSY_MS = 5000
-
-_META = MetaData()
-RUNS = Table(
-    "runs",
-    _META,
-    Column("id", String(40), primary_key=True),
-    Column("schema_version", Integer, nullable=False),
-    Column("bot", String(80), nullable=False),
-    Column("room", String(200), nullable=False),
-    Column("asker", String(200), nullable=False),
-    Column("subject", String(200), nullable=False),
-    Column("ask", Text, nullable=False),
-    Column("state", String(12), nullable=False, index=True),
-    Column("ending", String(20)),
-    Column("answer", Text),
-    Column("reason", Text),
-    Column("owner", String(40)),
-    Column("fence", Integer, nullable=False),
-    Column("attempt", Integer, nullable=False),
-    Column("lease_until_s", Float, nullable=False),
-    Column("cancel", Integer, nullable=False),
-    Column("created_s", Float, nullable=False),
-)
-STEPS = Table(
-    "steps",
-    _META,
-    # (run, n) is the key: no process can write the same step twice.
-    Column("run", String(40), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    Column("n", Integer, primary_key=True),
-    Column("at_s", Float, nullable=False),
-    Column("what", Text, nullable=False),
-)
-
-# The database's clock in seconds. SQLite gets its fractions from julianday: unixepoch('subsec') wants 3.42.
-_NOW = {
-    "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
-    "postgresql": "extract(epoch from clock_timestamp())",
-}
-_SKIP_LOCKED = {"sqlite": "", "postgresql": "FOR UPDATE SKIP LOCKED"}
-
-# Write a run down. Born held, its fence is 1 and its lease runs; born free, both are 0.
-_BEGIN = """
-INSERT INTO runs (id, schema_version, bot, room, asker, subject, ask, state, owner, fence, attempt, lease_until_s,
-                  cancel, created_s)
-VALUES (:id, :schema_version, :bot, :room, :asker, :subject, :ask, :state, :owner, :held, :held,
-        CASE :held WHEN 1 THEN {now} + :lease_s ELSE 0 END, 0, {now})
-RETURNING created_s
-"""
-# Take the oldest run that nobody holds. One statement, so that two workers cannot both see it free.
-_CLAIM = """
-UPDATE runs SET state = 'doing', owner = :owner, fence = fence + 1, attempt = attempt + 1,
-       lease_until_s = {now} + :lease_s
-WHERE id = (SELECT id FROM runs WHERE state = 'todo' OR (state = 'doing' AND lease_until_s < {now})
-            ORDER BY created_s, id LIMIT 1 {skip_locked})
-RETURNING id, ask, fence, cancel, created_s, {now} AS now_s
-"""
-# Hold on to a run: the holder's own, whose fence is the newest. Says whether somebody cancelled it meanwhile.
-_RENEW = """
-UPDATE runs SET lease_until_s = {now} + :lease_s
-WHERE id = :id AND owner = :owner AND fence = :fence AND state = 'doing'
-RETURNING cancel, {now} AS now_s
-"""
-# End a run. The same guard: a holder that was overtaken ends nothing.
-_FINISH = """
-UPDATE runs SET state = :state, ending = :ending, answer = :answer, reason = :reason, owner = NULL, lease_until_s = 0
-WHERE id = :id AND owner = :owner AND fence = :fence AND state = 'doing'
-RETURNING {now} AS now_s
-"""
-# Anybody may ask for a cancel; the holder sees it when it renews. A run that nobody holds is over at once.
-_CANCEL = """
-UPDATE runs SET cancel = 1, state = CASE WHEN state = 'todo' THEN 'cancelled' ELSE state END,
-       ending = CASE WHEN state = 'todo' THEN 'cancelled' ELSE ending END
-WHERE id = :id AND state IN ('todo', 'doing')
-"""
-
+T = TypeVar("T")
 State = Literal["todo", "doing", "done", "failed", "cancelled"]
 
 
@@ -139,59 +59,85 @@ class Record:
 class Store:
     """Runs and steps behind one database URL. `lease_s` is how long a holder may be silent."""
 
-    def __init__(self, url: str, *, lease_s: float = 15.0) -> None:
+    def __init__(self, url: str, *, lease_s: float = 15.0, reach: Reach = nothing) -> None:
         self.lease_s = lease_s
-        self._engine = _engine(url)
+        self._database = Database(url)
+        self._reach = reach
         self._ready = False
         self._making = asyncio.Lock()
-        dialect = self._engine.dialect.name
-        words = {"now": _NOW[dialect], "skip_locked": _SKIP_LOCKED[dialect]}
-        self._begin, self._claim, self._renew, self._finish, self._cancel = (
-            text(statement.format(**words)) for statement in (_BEGIN, _CLAIM, _RENEW, _FINISH, _CANCEL)
-        )
+        self._sql = {name: text(words) for name, words in statements(self._database.dialect).items()}
+        for name in ("renew_all", "watch"):
+            self._sql[name] = self._sql[name].bindparams(bindparam("ids", expanding=True))
 
-    async def begin(self, run: str, ask: Ask, owner: str | None = None) -> Held | None:
-        """Write the run down. With `owner` it is born held, so that nobody else can take it first."""
-        async with self._write() as db:
-            row = (
-                await db.execute(
-                    self._begin,
-                    {
-                        "id": run,
-                        "schema_version": SCHEMA,
-                        "bot": ask.bot,
-                        "room": ask.room,
-                        "asker": ask.asker,
-                        "subject": ask.subject,
-                        "ask": _ask_to_json(ask),
-                        "state": "doing" if owner else "todo",
-                        "owner": owner,
-                        "held": 1 if owner else 0,
-                        "lease_s": self.lease_s,
-                    },
-                )
-            ).one()
-        now_s = float(row.created_s)
-        return Held(run, ask, owner, 1, False, now_s, now_s) if owner else None
+    async def open(self) -> None:
+        """Bring the tables up to date. Raises `database.DatabaseError` where that cannot be."""
+        async with self._making:
+            if not self._ready:
+                await self._database.bring_up(MIGRATIONS)
+                self._ready = True
+
+    async def begin(
+        self, run: str, ask: Ask, owner: str | None = None, *, per: Per | None = None, wanted: int = 0
+    ) -> Held | None:
+        """Write the run down. With `owner` it is born held, so that nobody else can take it first.
+
+        `per` are the ceilings of whom it is asked for, of which at most `wanted` is reserved; the ask's own ceiling is
+        lowered to what was. Raises `OverLimit` where a window leaves nothing, and then no run exists.
+        """
+
+        def work(db: Connection) -> tuple[float, Ask]:
+            asked = self._reserve(db, run, ask, per, wanted) if per else ask
+            values = {
+                "id": run,
+                "schema_version": SCHEMA,
+                "bot": ask.bot,
+                "room": ask.room,
+                "asker": ask.asker,
+                "subject": ask.subject,
+                "ask": json.dumps(asdict(asked)),
+                "state": "doing" if owner else "todo",
+                "owner": owner,
+                "held": 1 if owner else 0,
+                "lease_s": self.lease_s,
+            }
+            return float(db.execute(self._sql["begin"], values).scalar_one()), asked
+
+        now_s, asked = await self._act(work)
+        self._reach("begun")
+        return Held(run, asked, owner, 1, False, now_s, now_s) if owner else None
 
     async def claim(self, owner: str) -> Held | None:
-        """The oldest run that nobody holds (never begun, or its holder fell silent), or None."""
-        async with self._write() as db:
-            row = (await db.execute(self._claim, {"owner": owner, "lease_s": self.lease_s})).one_or_none()
+        """The oldest run that nobody holds (never begun, let go, or its holder fell silent), or None."""
+        values = {"owner": owner, "lease_s": self.lease_s}
+        row = await self._act(lambda db: db.execute(self._sql["claim"], values).one_or_none())
         if row is None:
             return None
+        self._reach("claimed")
         ask = _ask_from_json(row.ask)
         return Held(row.id, ask, owner, row.fence, bool(row.cancel), float(row.created_s), float(row.now_s))
 
     async def renew(self, held: Held, step: Step | None = None) -> bool:
         """Hold on, and write `step` in the same transaction. True where somebody cancelled. Raises `LeaseLost`."""
-        async with self._write() as db:
-            row = (await db.execute(self._renew, {**_token(held), "lease_s": self.lease_s})).one_or_none()
-            if row is None:
-                raise LeaseLost(f"run {held.id} is held by another process")
+
+        def work(db: Connection) -> bool:
+            row = self._mine(db, "renew", held, lease_s=self.lease_s)
             if step is not None:
-                await self._write_step(db, held, step, float(row.now_s))
-        return bool(row.cancel)
+                self._insert(db, held, step, float(row.now_s))
+            return bool(row.cancel)
+
+        return await self._act(work)
+
+    async def close_step(self, held: Held, step: Step) -> bool:
+        """As `renew`, for the answer of a call that was written as begun: it goes into the same row."""
+
+        def work(db: Connection) -> bool:
+            row = self._mine(db, "renew", held, lease_s=self.lease_s)
+            values = {"run": held.id, "n": step.n, "what": json.dumps(asdict(step))}
+            if db.execute(self._sql["close_step"], values).rowcount != 1:
+                raise LeaseLost(f"step {step.n} of run {held.id} was answered by another process")
+            return bool(row.cancel)
+
+        return await self._act(work)
 
     async def finish(
         self,
@@ -202,88 +148,111 @@ class Store:
         answer: str = "",
         reason: str | None = None,
         step: Step | None = None,
+        spent: int = 0,
     ) -> None:
-        """End the run, with its last `step` in the same transaction. Raises `LeaseLost` where it is not ours to end."""
-        values = {**_token(held), "state": state, "ending": ending, "answer": answer, "reason": reason}
-        async with self._write() as db:
-            row = (await db.execute(self._finish, values)).one_or_none()
-            if row is None:
-                raise LeaseLost(f"run {held.id} is held by another process")
+        """End the run, with its last `step` in the same transaction. Raises `LeaseLost` where it is not ours to end.
+
+        `spent` is what it came to in millionths, in place of what was reserved.
+        """
+
+        def work(db: Connection) -> None:
+            row = self._mine(db, "finish", held, state=state, ending=ending, answer=answer, reason=reason)
             if step is not None:
-                await self._write_step(db, held, step, float(row.now_s))
+                self._insert(db, held, step, float(row.now_s))
+            db.execute(self._sql["settle"], {"run": held.id, "micro": spent})
+
+        await self._act(work)
+        self._reach("ended")
+
+    async def release(self, held: Held) -> None:
+        """Give the run back as it stands, for anybody. Where it is not ours any more nothing is to be given back."""
+        await self._act(lambda db: db.execute(self._sql["release"], _token(held)).rowcount)
+
+    async def renew_all(self, owner: str, runs: Collection[str]) -> dict[str, tuple[int, bool]]:
+        """Hold on to all of `runs`: the fence and the cancel of each that is still `owner`'s."""
+        return await self._look("renew_all", owner, runs)
+
+    async def watch(self, owner: str, runs: Collection[str]) -> dict[str, tuple[int, bool]]:
+        """The same, without writing."""
+        return await self._look("watch", owner, runs, reads=True)
 
     async def cancel(self, run: str) -> bool:
         """Ask for a cancel. False where there is nothing left to cancel."""
-        async with self._write() as db:
-            return (await db.execute(self._cancel, {"id": run})).rowcount == 1
+
+        def work(db: Connection) -> bool:
+            state = db.execute(self._sql["cancel"], {"id": run}).scalar_one_or_none()
+            if state == "cancelled":
+                # Nobody held it, so nobody will settle it.
+                steps = db.execute(select(STEPS.c.what).where(STEPS.c.run == run)).scalars()
+                spent = sum(_step_from_json(what).spent for what in steps)
+                db.execute(self._sql["settle"], {"run": run, "micro": spent})
+            return state is not None
+
+        return await self._act(work)
 
     async def steps(self, run: str) -> tuple[Step, ...]:
         """What happened in a run, in order."""
-        async with self._write() as db:
-            rows = (await db.execute(select(STEPS.c.what).where(STEPS.c.run == run).order_by(STEPS.c.n))).scalars()
-            return tuple(_step_from_json(what) for what in rows)
+        query = select(STEPS.c.what).where(STEPS.c.run == run).order_by(STEPS.c.n)
+        rows = await self._act(lambda db: db.execute(query).scalars().all(), reads=True)
+        return tuple(_step_from_json(what) for what in rows)
 
     async def record(self, run: str) -> Record | None:
         """The run as it is kept, or None."""
-        columns = [RUNS.c[name] for name in Record.__slots__]
-        async with self._write() as db:
-            row = (await db.execute(select(*columns).where(RUNS.c.id == run))).one_or_none()
+        query = select(*(RUNS.c[name] for name in Record.__slots__)).where(RUNS.c.id == run)
+        row = await self._act(lambda db: db.execute(query).one_or_none(), reads=True)
         return Record(*row) if row else None
+
+    async def spent(self, person: str, bot: str) -> dict[str, int]:
+        """What a person has spent and reserved with a bot, in millionths, by window."""
+        return await self._act(lambda db: dict(self._spent(db, person, bot, self._alone(db, person, bot))))
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._engine.dispose()
+        await self._database.close()
 
-    async def _write_step(self, db: AsyncConnection, held: Held, step: Step, at_s: float) -> None:
-        await db.execute(insert(STEPS).values(run=held.id, n=step.n, at_s=at_s, what=json.dumps(asdict(step))))
+    def _reserve(self, db: Connection, run: str, ask: Ask, per: Per, wanted: int) -> Ask:
+        now_s = self._alone(db, ask.subject, ask.bot)
+        granted, full = grant(per, self._spent(db, ask.subject, ask.bot, now_s), wanted)
+        if full:
+            raise OverLimit(ask.bot, full)
+        values = {"run": run, "person": ask.subject, "bot": ask.bot, "now_s": now_s, "micro": granted}
+        db.execute(self._sql["reserve"], values)
+        return replace(ask, ceilings=replace(ask.ceilings, spend=granted)) if wanted else ask
 
-    @asynccontextmanager
-    async def _write(self) -> AsyncIterator[AsyncConnection]:
+    def _alone(self, db: Connection, person: str, bot: str) -> float:
+        """The database's seconds, once nobody else counts what this person spends on this bot."""
+        values = {"person": person, "bot": bot} if self._database.dialect == "postgresql" else {}
+        return float(db.execute(self._sql["alone"], values).scalar_one())
+
+    def _spent(self, db: Connection, person: str, bot: str, now_s: float) -> Mapping[Any, int]:
+        row = db.execute(self._sql["spent"], {"person": person, "bot": bot, "now_s": now_s}).one()
+        return {window: int(row._mapping[window]) for window in WINDOWS}
+
+    def _mine(self, db: Connection, statement: str, held: Held, **values: object) -> Row[Any]:
+        row = db.execute(self._sql[statement], {**_token(held), **values}).one_or_none()
+        if row is None:
+            raise LeaseLost(f"run {held.id} is held by another process")
+        return row
+
+    def _insert(self, db: Connection, held: Held, step: Step, at_s: float) -> None:
+        what = json.dumps(asdict(step))
+        db.execute(self._sql["step"], {"run": held.id, "n": step.n, "at_s": at_s, "open": int(step.open), "what": what})
+
+    async def _look(
+        self, statement: str, owner: str, runs: Collection[str], *, reads: bool = False
+    ) -> dict[str, tuple[int, bool]]:
+        values = {"owner": owner, "ids": list(runs), **({} if reads else {"lease_s": self.lease_s})}
+        rows = await self._act(lambda db: db.execute(self._sql[statement], values).all(), reads=reads)
+        return {row.id: (row.fence, bool(row.cancel)) for row in rows}
+
+    async def _act(self, work: Callable[[Connection], T], *, reads: bool = False) -> T:
         if not self._ready:
-            async with self._making:
-                if not self._ready:
-                    async with self._engine.begin() as db:
-                        await db.run_sync(_META.create_all)
-                    self._ready = True
-        async with self._engine.begin() as db:
-            yield db
-
-
-def _engine(url: str) -> AsyncEngine:
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        return create_async_engine(parsed)
-    # Every transaction here ends itself, so giving a connection back need not roll back once more.
-    options: dict[str, Any] = {"poolclass": AsyncAdaptedQueuePool, "pool_reset_on_return": None}
-    if parsed.database in (None, "", ":memory:"):
-        # Each connection would have a database of its own.
-        options |= {"pool_size": 1, "max_overflow": 0}
-    else:
-        Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    engine = create_async_engine(parsed, **options)
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def _connect(connection: Any, _record: object) -> None:
-        # The driver's own transaction handling would send a plain BEGIN late; ours begins as a writer.
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        for pragma in ("journal_mode=WAL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON", "synchronous=NORMAL"):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def _begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
+            await self.open()
+        return await self._database.act(work, reads=reads)
 
 
 def _token(held: Held) -> dict[str, object]:
     return {"id": held.id, "owner": held.owner, "fence": held.fence}
-
-
-def _ask_to_json(ask: Ask) -> str:
-    return json.dumps(asdict(ask))
 
 
 def _ask_from_json(what: str) -> Ask:

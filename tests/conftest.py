@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from postgres import Postgres, find_postgres
+
+from firstword.testing.postgres import Postgres, find_postgres
 
 
 @pytest.fixture(scope="session")
@@ -14,7 +16,10 @@ def postgres() -> Iterator[Postgres]:
     """A PostgreSQL that serves; whoever kills it starts it again."""
     programs = find_postgres()
     if programs is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+        missing = "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+        if os.environ.get("REQUIRE_POSTGRES"):
+            pytest.fail(f"REQUIRE_POSTGRES is set: {missing}")
+        pytest.skip(missing)
     server = Postgres(programs)
     try:
         server.start()

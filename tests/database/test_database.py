@@ -7,13 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from postgres import Postgres
 from sqlalchemy import Column, Integer, MetaData, String, Table, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 import database
 from database import Database, DatabaseRefused, DatabaseTooNew, Migrations, is_away
 from database.migrations import bring_up
+from firstword.testing.postgres import Postgres
 
 BEFORE = '''"""Boxes."""
 import sqlalchemy as sa

@@ -1,15 +1,17 @@
-"""A real PostgreSQL for the tests: a cluster in a temporary folder, on a socket of its own, and nothing else's.
+"""A real PostgreSQL for tests and benchmarks: a cluster in a temporary folder, on a socket of its own, and nothing else's.
 
-`Postgres` can be killed and started again in mid-test. The one rule: it stops with the tests, whatever they did to it.
+`Postgres` can be killed and started again in mid-test. The one rule: it stops with whoever started it, whatever they did to it or was done to them.
 """
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -68,7 +70,8 @@ class Postgres:
             *settings,
         ]
         log = (self._folder / "log").open("ab")
-        self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder, user=self._user)
+        self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder, user=self._user,
+                                         preexec_fn=_die_with_parent)  # fmt: skip
         log.close()
         deadline = time.monotonic() + _START_S
         while self._run("pg_isready", "-q", "-h", str(self._folder), check=False) != 0:
@@ -101,3 +104,9 @@ class Postgres:
         )  # fmt: skip
         assert not check or done.returncode == 0, done.stderr.decode()[-2000:]
         return done.returncode
+
+
+def _die_with_parent() -> None:
+    """Linux only: a test run that is killed leaves no server behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGQUIT)  # PR_SET_PDEATHSIG
