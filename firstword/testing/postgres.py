@@ -1,6 +1,7 @@
-"""A real PostgreSQL for tests and benchmarks: a cluster in a temporary folder, on a socket of its own, and nothing else's.
+"""A real PostgreSQL for tests and benchmarks: a cluster in a temporary folder, on a socket of its own.
 
-`Postgres` can be killed and started again in mid-test. The one rule: it stops with whoever started it, whatever they did to it or was done to them.
+`Postgres` can be killed and started again in mid-test. The one rule: it stops with whoever started it, whatever they
+did to it or was done to them.
 """
 
 from __future__ import annotations
