@@ -91,6 +91,12 @@ class Ear:
         if known is not None and language not in known:
             raise LanguageRefused(language, self.recogniser.name, known)
 
+    def warm(self) -> None:
+        """One call of each model, so that the first person does not pay for it. Blocking, for the lane."""
+        self.recogniser.warm()
+        if self._smart_turn is not None:
+            self._smart_turn.warm()
+
     def understand(self, stretch: Stretch, *, language: str, hint: str = "") -> Understood:
         """Recognise and judge. Blocking, for the lane."""
         began = self.clock()

@@ -41,3 +41,6 @@ class Recogniser(Protocol):
 
     def recognise(self, pcm: Pcm, *, language: str, hint: str = "", word_times: bool = False) -> Transcript:
         """The words in `pcm` (mono, 16 kHz). `hint` is text the person is likely to use. Blocking; run it on a lane."""
+
+    def warm(self) -> None:
+        """One call that nobody waits for."""

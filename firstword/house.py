@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, ScriptProvider, check_bots
 from agents_core import BotVoice as WrittenVoice
 from agents_core.library import Bots
-from asr import Ear, HearingSource, Listener, ListenSettings, Silero, SmartTurn, WhisperRecogniser
+from asr import Ear, HearingSource, Listener, ListenSettings, SmartTurn, WhisperRecogniser
 from firstword.errors import CannotStart
 from firstword.settings import Settings
 from grant import Signer
-from models import Lanes, Store
+from models import Lane, Lanes, Store
 from tts import EndpointEngine, PiperEngine, Speaker, SpeechSource
 from voice import BotVoice, DoorClient, Limits, VoiceParts
 from web import BotCard
@@ -56,6 +56,15 @@ def recogniser_for(settings: Settings) -> WhisperRecogniser:
     return WhisperRecogniser(store_for(settings).path(settings.listen_model), threads=settings.engine_threads)
 
 
+def ear_for(settings: Settings, lane: Lane) -> Ear:
+    """What every session hears with, on `lane`. Raises `WeightsMissing`, `EngineRefused` and `LanguageRefused`."""
+    store = store_for(settings)
+    smart_turn = None
+    if store.present("smart-turn-v3.2"):
+        smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.engine_threads)
+    return Ear(recogniser_for(settings), lane, smart_turn=smart_turn, language=settings.language)
+
+
 def providers_for(settings: Settings) -> list[Provider]:
     """Who thinks, in order: the address that was named, then the local model; only the script where that was asked."""
     if settings.script_only:
@@ -84,28 +93,13 @@ class House:
         self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
         self._engine = engine_for(settings)
         self._endpoint = _endpoint_for(settings)
-        self._recogniser = recogniser_for(settings)
-        self._silero = Silero()
-        store = store_for(settings)
-        smart_turn = None
-        if store.present("smart-turn-v3.2"):
-            smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.engine_threads)
-        self._ear = Ear(
-            self._recogniser,
-            self._ear_lane,
-            silero=self._silero,
-            smart_turn=smart_turn,
-            language=settings.language,
-        )
-        self._smart_turn = smart_turn
+        self._ear = ear_for(settings, self._ear_lane)
         self._door = DoorClient(base_url)
         self.warmed = False
 
     async def warm(self) -> None:
         """Run each engine once, so that nobody's first turn is the slow one."""
-        await self._ear_lane.run(self._recogniser.warm)
-        if self._smart_turn is not None:
-            await self._ear_lane.run(self._smart_turn.warm)
+        await self._ear_lane.run(self._ear.warm)
         await self._voice_lane.run(self._engine.warm)
         await self.core.warm()
         self.warmed = True
@@ -157,7 +151,7 @@ class House:
 
     def hearing_source(self) -> HearingSource:
         """What `/v1/audio/transcriptions` hears with."""
-        return HearingSource(self._recogniser, self._ear_lane, self._silero, language=self.settings.language)
+        return HearingSource(self._ear.recogniser, self._ear_lane, self._ear.silero, language=self.settings.language)
 
     def _listener(self, bot: BotVoice) -> Listener:
         return Listener(self._ear, settings=ListenSettings(wait=bot.wait), language=bot.language)

@@ -17,11 +17,21 @@ def bench() -> None:
 @click.option("--bot", default="guide", show_default=True, help="who answers")
 @click.option("--repeats", default=3, show_default=True, type=click.IntRange(1, 100), help="rounds over the questions")
 @click.option("--script", is_flag=True, help="answer from a script: measures everything but the language model")
+@click.option("--stage", type=click.Choice(["listen"]), help="only this part of a turn, against the plain way")
+@click.option("--quick", is_flag=True, help="with --stage: two utterances, to see that it runs")
 @click.option("--json", "as_json", is_flag=True, help="print one object")
-def turn(bot: str, repeats: int, script: bool, as_json: bool) -> None:
+def turn(bot: str, repeats: int, script: bool, stage: str | None, quick: bool, as_json: bool) -> None:
     """Ask spoken questions through the real server and a real socket, in real time, and measure from outside."""
-    from benchmarks.turn import measure, table
     from firstword.settings import load_settings
+
+    if stage == "listen":
+        from benchmarks.listen import measure as measure_listening
+        from benchmarks.listen import table as listening_table
+
+        heard = asyncio.run(measure_listening(load_settings(single_user=True), quick=quick))
+        click.echo(json.dumps(heard) if as_json else listening_table(heard))
+        return
+    from benchmarks.turn import measure, table
 
     settings = load_settings(single_user=True, **({"script_only": True} if script else {}))
     result = asyncio.run(measure(settings, bot=bot, repeats=repeats))

@@ -40,6 +40,9 @@ class Scripted:
         self.languages_asked.append(language)
         return Transcript(self.says(pcm), language)
 
+    def warm(self) -> None:
+        self.asked.clear()
+
 
 class Fed:
     """A listener with its events kept."""

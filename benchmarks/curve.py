@@ -1,0 +1,93 @@
+"""The curve of waiting: how long an answer waits for each choice of waits, and how often somebody is cut off. Pure
+but for `pauses_in`, which listens once with the longest waits so that every pause is seen to its end.
+
+The one rule: what the judge said at each pause is kept as it was said, so that any waits can be tried on it afterwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from asr import Ear, Listener, ListenEvent, ListenSettings, SpeechPaused, SpeechStarted, Verdict, Words
+from asr.activity import WINDOW
+from asr.endpoint import WAIT_MS
+from benchmarks.spread import spread
+from benchmarks.utterances import RATE_HZ, Utterance
+from sound import Pcm
+
+_TICK_MS = WINDOW / RATE_HZ * 1000
+_COMPLETE_MS = (120.0, 160.0, 200.0, 240.0, 280.0, 320.0, 400.0)
+_UNSURE_MS = (300.0, 400.0, 500.0, 600.0)
+# Scales every wait past the longest: nobody is cut off while we look.
+_FOR_EVER = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Silence and what the judge said of the words before it. The last one of an utterance has no length.
+
+    `noticed_ms` is how long after the last audible sample the detector's speech ended.
+    """
+
+    silence_ms: float | None
+    verdict: Verdict
+    noticed_ms: float = 0.0
+
+
+async def pauses_in(ear: Ear, utterance: Utterance) -> list[Pause]:
+    """The pauses that the detector finds in an utterance, its end among them."""
+    listener = Listener(ear, settings=ListenSettings(wait=_FOR_EVER, partials=False))
+    for at in range(0, len(utterance.samples), RATE_HZ // 50):
+        listener.push(Pcm(utterance.samples[at : at + RATE_HZ // 50], RATE_HZ))
+        await listener.settled()
+    await listener.close()
+    return pauses([event async for event in listener.events()], utterance.end / RATE_HZ)
+
+
+def pauses(events: Sequence[ListenEvent], end_s: float) -> list[Pause]:
+    """The pauses in `events` of one utterance whose last speech is at `end_s`."""
+    found: list[Pause] = []
+    paused_s: float | None = None
+    verdict: Verdict = "unsure"
+    for event in events:
+        if isinstance(event, SpeechPaused):
+            paused_s = event.at_s
+        elif isinstance(event, Words) and event.kind == "final":
+            verdict = event.verdict
+        elif isinstance(event, SpeechStarted) and paused_s is not None:
+            found.append(Pause((event.at_s - paused_s) * 1000, verdict))
+            paused_s = None
+    if paused_s is not None:
+        found.append(Pause(None, verdict, (paused_s - end_s) * 1000))
+    return found
+
+
+def outcome(found: Sequence[Pause], waits_ms: dict[Verdict, float]) -> tuple[bool, float | None]:
+    """Whether these waits cut the utterance off, and how long after the last speech they end it."""
+    cut_off, wait_ms = False, None
+    for pause in found:
+        wait = -(-waits_ms[pause.verdict] // _TICK_MS) * _TICK_MS
+        if pause.silence_ms is None:
+            wait_ms = pause.noticed_ms + wait
+        elif pause.silence_ms > wait:
+            cut_off = True
+    return cut_off, wait_ms
+
+
+def curve(utterances: Sequence[Sequence[Pause]]) -> list[dict[str, Any]]:
+    """A row for each choice of waits: the wait for the end, and the share of utterances cut off, in percent."""
+    rows = []
+    for complete, unsure in itertools.product(_COMPLETE_MS, _UNSURE_MS):
+        waits: dict[Verdict, float] = {**WAIT_MS, "complete": complete, "unsure": unsure}
+        outcomes = [outcome(found, waits) for found in utterances]
+        rows.append(
+            {
+                "waits_ms": [complete, unsure, WAIT_MS["incomplete"]],
+                "wait_ms": spread([wait for _, wait in outcomes if wait is not None]),
+                "cut_off": round(100 * sum(cut for cut, _ in outcomes) / max(1, len(outcomes)), 2),
+            }
+        )
+    return rows
