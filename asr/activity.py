@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from asr.foreground import Foreground
 from asr.onnx import open_onnx
 from sound import Samples
 
@@ -69,12 +70,16 @@ class Silero:
 
 
 class Activity:
-    """Speech activity of one stream of mono sound at 16 kHz."""
+    """Speech activity of one stream of mono sound at 16 kHz.
 
-    def __init__(self, silero: Silero) -> None:
+    `foreground` leaves out people behind the one at the microphone: for a conversation, not for a recording.
+    """
+
+    def __init__(self, silero: Silero, *, foreground: bool = False) -> None:
         webrtcvad: Any = importlib.import_module("webrtcvad")
 
         self._silero = silero
+        self._foreground = Foreground(likely=_END) if foreground else None
         self._gate = webrtcvad.Vad(_GATE_MODE)
         self._rest = np.zeros(0, dtype=np.float32)
         self._at = 0
@@ -104,6 +109,8 @@ class Activity:
         start, stop = self._at, self._at + WINDOW
         self._at = stop
         probability = self._probability(window)
+        if self._foreground is not None and not self._foreground.hears(window, probability):
+            probability = 0.0
         if self._speaking:
             self._speaking = probability >= _END
             if not self._speaking:

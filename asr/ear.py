@@ -97,18 +97,27 @@ class Ear:
         if self._smart_turn is not None:
             self._smart_turn.warm()
 
-    def understand(self, stretch: Stretch, *, language: str, hint: str = "") -> Understood:
-        """Recognise and judge. Blocking, for the lane."""
+    def understand(
+        self,
+        stretch: Stretch,
+        *,
+        language: str,
+        hint: str = "",
+        word_times: bool = False,
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Understood:
+        """Recognise and judge. Blocking, for the lane; once `wanted` says no, what is left of the work is not done."""
         began = self.clock()
-        if not stretch.somebody:
+        if not stretch.somebody or not wanted():
             return nothing(language, "nothing heard")
         pcm = Pcm(stretch.samples, RATE_HZ)
-        heard = self.recogniser.recognise(pcm, language=language, hint=hint)
-        if self._careful is not None and _unsure(heard):
-            heard = self._careful.recognise(pcm, language=language, hint=hint)
+        heard = self.recogniser.recognise(pcm, language=language, hint=hint, word_times=word_times)
+        if self._careful is not None and wanted() and _unsure(heard):
+            heard = self._careful.recognise(pcm, language=language, hint=hint, word_times=word_times)
         took_ms = (self.clock() - began) * 1000
         sound = None
-        if heard.text and self._smart_turn is not None and judge_words(heard.text, language) != "incomplete":
+        asked = heard.text and wanted() and judge_words(heard.text, language) != "incomplete"
+        if asked and self._smart_turn is not None:
             sound = self._smart_turn.complete(pcm, speech_end=stretch.end)
         return Understood(heard, judge(heard.text, language, sound=sound), round(took_ms, 1))
 

@@ -12,7 +12,8 @@ the speculation. If speech comes back first, a SpeechStarted of the next generat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Verdict = Literal["complete", "unsure", "incomplete"]
@@ -20,12 +21,18 @@ Verdict = Literal["complete", "unsure", "incomplete"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One recognised word with where it was said, in seconds from the start of its utterance."""
+    """One recognised word with where it was said: in seconds from the start of what was recognised, in an event from
+    the opening of the microphone."""
 
     text: str
     start_s: float
     end_s: float
     probability: float
+
+
+def moved(words: Iterable[Word], by_s: float) -> tuple[Word, ...]:
+    """`words`, said `by_s` seconds later."""
+    return tuple(replace(w, start_s=round(w.start_s + by_s, 3), end_s=round(w.end_s + by_s, 3)) for w in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,9 @@ class SpeechPaused:
 class Words:
     """Words heard. `final` ones cover everything uncommitted up to `speech_end_s`; `text` is "" where nobody spoke.
 
-    `verdict` is what the judge makes of them (partials carry "unsure"), `decided_by` which witness decided, and
-    `recognise_ms` what the recogniser took.
+    `stable` is the beginning of a partial that two guesses in a row agree on, and all of the final text. `verdict` is
+    what the judge makes of the words (partials carry "unsure"), `decided_by` which witness decided, and `recognise_ms`
+    what the recogniser took. `words` have their times where `ListenSettings.word_times` asks for them.
     """
 
     kind: Literal["partial", "final"]
@@ -64,6 +72,7 @@ class Words:
     verdict: Verdict = "unsure"
     decided_by: str = ""
     recognise_ms: float = 0.0
+    stable: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from asr.activity import Activity, Silero, Tick
 from asr.ear import Stretch
-from asr.events import Word
+from asr.events import Word, moved
 from asr.features import RATE_HZ
 from asr.intake import Intake
 from asr.recogniser import Recogniser
@@ -98,10 +98,7 @@ def _steps(
         if not heard.text:
             continue
         start_s = at / RATE_HZ
-        words = tuple(
-            Word(word.text, round(start_s + word.start_s, 3), round(start_s + word.end_s, 3), word.probability)
-            for word in heard.words
-        )
+        words = moved(heard.words, start_s)
         yield Heard(
             heard.text,
             round(span.begin / RATE_HZ, 3),

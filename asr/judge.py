@@ -25,6 +25,8 @@ _COMPLETE = 0.5
 _ONGOING_SOUND = 0.2
 # Two digits spoken apart may be a time or an age; three are a number that is being read out, until it is long enough.
 _FEW_DIGITS, _MANY_DIGITS = 3, 7
+# A clause that begins with "if" or "when" and is longer than this has its main clause in it, comma or not.
+_SHORT_CLAUSE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,16 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class _Endings:
-    never: frozenset[str]
-    seldom: frozenset[str]
-    numbers: frozenset[str]
+    """Rows of `endings.toml`, which says what each is."""
+
+    never: frozenset[str] = frozenset()
+    seldom: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    asks: frozenset[str] = frozenset()
+    points: frozenset[str] = frozenset()
+    opens: frozenset[str] = frozenset()
+    opens_seldom: frozenset[str] = frozenset()
+    alone: frozenset[str] = frozenset()
 
 
 def judge(text: str, language: str, *, sound: float | None) -> Judgement:
@@ -60,20 +69,33 @@ def judge_words(text: str, language: str) -> Verdict:
     if said.endswith(_ONGOING):
         return "incomplete"
     endings = _languages().get(language, _NONE)
-    last = said.rstrip(_ENDS).split()[-1:] or [""]
-    word = last[0].casefold().strip(_CLOSERS + ",").replace("’", "'")
-    ends = said[-1:] in _ENDS if said else False
-    question = said.endswith(_QUESTION)
-    if question:
+    sentence = re.split(rf"[{_ENDS}]+\s+", said)[-1]
+    words = [_bare(word) for word in sentence.split()]
+    if not any(words):
+        return "unsure"
+    first, last = words[0], words[-1]
+    question, ends = said.endswith(_QUESTION), said[-1] in _ENDS
+    if " ".join(words) in endings.alone:
+        return "incomplete"
+    if question and (first in endings.asks or last not in endings.never | endings.seldom - endings.points):
         return "complete"
-    if word in endings.never:
+    if last in endings.never or set(words) <= endings.seldom | endings.opens | endings.opens_seldom:
         return "incomplete"
     digits = _digits_read_out(said.rstrip(_ENDS), endings.numbers)
     if digits >= _FEW_DIGITS:
         return "incomplete" if digits < _MANY_DIGITS else "unsure"
-    if word in endings.seldom:
+    if last in endings.seldom:
         return "unsure" if ends else "incomplete"
+    if len(words) <= _SHORT_CLAUSE and "," not in sentence and not question:
+        if first in endings.opens:
+            return "incomplete"
+        if first in endings.opens_seldom:
+            return "unsure"
     return "complete" if ends else "unsure"
+
+
+def _bare(word: str) -> str:
+    return word.casefold().strip(_CLOSERS + _ENDS + ",").replace("’", "'")
 
 
 def _digits_read_out(said: str, numbers: frozenset[str]) -> int:
@@ -90,13 +112,13 @@ def _digits_read_out(said: str, numbers: frozenset[str]) -> int:
     return sum(groups) if len(groups) > 1 else 0
 
 
-_NONE = _Endings(frozenset(), frozenset(), frozenset())
+_NONE = _Endings()
 
 
 @lru_cache(maxsize=1)
 def _languages() -> dict[str, _Endings]:
     data = tomllib.loads(files("asr").joinpath("endings.toml").read_text(encoding="utf-8"))
     return {
-        language: _Endings(frozenset(rows["never"]), frozenset(rows["seldom"]), frozenset(rows["numbers"]))
+        language: _Endings(**{name: frozenset(words) for name, words in rows.items()})
         for language, rows in data.items()
     }

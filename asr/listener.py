@@ -16,12 +16,13 @@ from typing import Literal
 from asr.activity import Activity, Tick
 from asr.ear import Ear, Stretch, Understood, nothing
 from asr.endpoint import SPECULATE_MS, Pauses, ended
-from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Words
+from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Words, moved
 from asr.features import RATE_HZ
 from asr.inbox import Inbox, Outbox, Sleep
 from asr.intake import Intake
 from asr.making import Making
 from asr.settings import ListenSettings
+from asr.stable import StablePrefix
 from asr.turn import Turn
 from asr.utterance import Ring
 from sound import Pcm
@@ -69,6 +70,7 @@ class Listener:
         self._making = Making(ear, self._settings)
         self._understood: Understood | None = None
         self._guessed_at = 0
+        self._stable = StablePrefix()
         self._drain_until: int | None = None
         self._busy = False
         self._pump = asyncio.create_task(self._serve())
@@ -252,6 +254,7 @@ class Listener:
     def _begin(self, at: int, *, floor: int, pre_roll: int) -> None:
         self._turn.begin(at, floor=floor, pre_roll=pre_roll)
         self._ring.keep_from(self._turn.audio_start)
+        self._stable.clear()
         self._guessed_at = at + _FIRST_GUESS - self._guess_every
         self._emit_started(at)
 
@@ -274,7 +277,7 @@ class Listener:
         def use(seen: Understood) -> None:
             current = (number, generation) == (turn.number, turn.generation)
             if current and turn.open and not turn.pausing:
-                self._emit_words("partial", seen, stop)
+                self._emit_words("partial", seen, stop, stable=self._stable.push(seen.transcript.text))
 
         self._making.look(self._stretch(stop), self.language, use)
 
@@ -324,9 +327,10 @@ class Listener:
     def _emit_final(self, understood: Understood) -> None:
         if not self._turn.said:
             self._turn.said = True
-            self._emit_words("final", understood, self._turn.speech_stop)
+            text = understood.transcript.text
+            self._emit_words("final", understood, self._turn.speech_stop, stable=text)
 
-    def _emit_words(self, kind: Literal["partial", "final"], understood: Understood, stop: int) -> None:
+    def _emit_words(self, kind: Literal["partial", "final"], understood: Understood, stop: int, *, stable: str) -> None:
         turn, heard = self._turn, understood.transcript
         self._outbox.put(
             Words(
@@ -336,10 +340,11 @@ class Listener:
                 text=heard.text,
                 language=heard.language,
                 speech_end_s=stop / RATE_HZ,
-                words=heard.words,
+                words=moved(heard.words, turn.audio_start / RATE_HZ),
                 verdict=understood.judgement.verdict,
                 decided_by=understood.judgement.decided_by,
                 recognise_ms=understood.recognise_ms,
+                stable=stable,
             )
         )
 

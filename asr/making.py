@@ -65,11 +65,20 @@ class Making:
         await self.wait()
 
     async def _understand(self, stretch: Stretch, language: str, use: Use) -> None:
-        ear, hint = self._ear, self._settings.hint
-        try:
-            understood = await ear.lane.run(
-                lambda: ear.understand(stretch, language=language, hint=hint), deadline_s=ear.clock()
+        ear, settings, task = self._ear, self._settings, asyncio.current_task()
+
+        def work() -> Understood:
+            return ear.understand(
+                stretch,
+                language=language,
+                hint=settings.hint,
+                word_times=settings.word_times,
+                # Read from another thread: what is made for a task that was told to stop is for nobody.
+                wanted=lambda: task is None or not task.cancelling(),
             )
+
+        try:
+            understood = await ear.lane.run(work, deadline_s=ear.clock())
         except LanesClosed:
             return
         except Exception:

@@ -19,3 +19,5 @@ class ListenSettings:
     partial_every_ms: float = 400.0
     # Text that the person is likely to use: names, terms.
     hint: str = ""
+    # Whether final words carry the times at which they were said; it costs a third of the recogniser's time again.
+    word_times: bool = False

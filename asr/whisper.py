@@ -17,7 +17,7 @@ import numpy as np
 
 from asr.alignment import Spelling, without_pauses, word_times
 from asr.errors import EngineRefused, LanguageRefused
-from asr.events import Word
+from asr.events import Word, moved
 from asr.features import RATE_HZ, log_mel
 from asr.guards import believable, compression
 from asr.recogniser import Transcript
@@ -98,12 +98,8 @@ class WhisperRecogniser:
             if not np.any(samples):
                 continue
             part = self._window(samples, language, hint, times=word_times)
-            shift_s = start / RATE_HZ
-            moved = tuple(
-                Word(w.text, round(w.start_s + shift_s, 3), round(w.end_s + shift_s, 3), w.probability)
-                for w in part.words
-            )
-            parts.append(_Part(part.text, part.tokens, moved, part.no_speech, part.score))
+            words = moved(part.words, start / RATE_HZ)
+            parts.append(_Part(part.text, part.tokens, words, part.no_speech, part.score))
         text = " ".join(part.text for part in parts if part.text)
         return Transcript(
             text=text,

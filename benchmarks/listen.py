@@ -1,18 +1,17 @@
 """`firstword bench turn --stage listen`: last speech to final words, ours against the stock faster-whisper call.
 
 Forty utterances in three rooms. The stock way waits for 500 ms of silence and calls `transcribe` as it comes; ours is
-the session's own listener, fed as a microphone feeds it. The one rule: both hear the same samples, in turns, in one run.
+the session's own listener, fed as a microphone feeds it. The one rule: both hear the same samples, in one run.
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
 import importlib
-import operator
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from asr import Activity, Ear, Listener, ListenEvent, ListenSettings, Silero, SpeechEnded, Words
@@ -58,7 +57,7 @@ class Turned:
 
 
 async def measure(settings: Settings, *, which: Name = "exam", quick: bool = False) -> dict[str, Any]:
-    """Hear every utterance in every room in both ways; gives the result object. `quick` hears two of them, for shape."""
+    """Hear every utterance in every room in both ways; gives the result object. `quick` hears two, for shape."""
     said = lines(which)[-2:] if quick else lines(which)
     lanes = Lanes()
     try:
@@ -218,7 +217,7 @@ def summary(turns: dict[str, dict[str, list[Turned]]]) -> dict[str, Any]:
     ways = {
         way: {
             **{room: figures(heard) for room, heard in by_room.items()},
-            "all": figures(functools.reduce(operator.iadd, by_room.values(), [])),
+            "all": figures(list(chain(*by_room.values()))),
         }
         for way, by_room in turns.items()
     }
