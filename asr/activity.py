@@ -72,14 +72,16 @@ class Silero:
 class Activity:
     """Speech activity of one stream of mono sound at 16 kHz.
 
-    `foreground` leaves out people behind the one at the microphone: for a conversation, not for a recording.
+    `foreground` leaves out people behind the one at the microphone: for a conversation, not for a recording, nor for
+    somebody who holds a key while speaking.
     """
 
     def __init__(self, silero: Silero, *, foreground: bool = False) -> None:
         webrtcvad: Any = importlib.import_module("webrtcvad")
 
         self._silero = silero
-        self._foreground = Foreground(likely=_END) if foreground else None
+        self.foreground = foreground
+        self._background = Foreground(likely=_END)
         self._gate = webrtcvad.Vad(_GATE_MODE)
         self._rest = np.zeros(0, dtype=np.float32)
         self._at = 0
@@ -109,7 +111,7 @@ class Activity:
         start, stop = self._at, self._at + WINDOW
         self._at = stop
         probability = self._probability(window)
-        if self._foreground is not None and not self._foreground.hears(window, probability):
+        if not self._background.hears(window, probability) and self.foreground:
             probability = 0.0
         if self._speaking:
             self._speaking = probability >= _END

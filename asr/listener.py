@@ -62,7 +62,7 @@ class Listener:
         self._sleep = sleep
         self._mode: Mode = "open"
         self._inbox, self._outbox = Inbox(), Outbox()
-        self._intake, self._activity = Intake(), Activity(ear.silero)
+        self._intake, self._activity = Intake(), Activity(ear.silero, foreground=True)
         self._longest = round(self._settings.longest_s * RATE_HZ)
         self._ring = Ring(self._longest + PRE_ROLL + POST_ROLL + RATE_HZ)
         self._pauses = Pauses()
@@ -100,6 +100,7 @@ class Listener:
     def set_mode(self, mode: Mode) -> None:
         """`open`: silence ends a turn. `push`: only `commit` does."""
         self._mode = mode
+        self._activity.foreground = mode == "open"
 
     def answer_heard(self) -> None:
         """The answer to the last turn was heard: it is closed, and the next speech begins another."""

@@ -113,7 +113,10 @@ def rooms(settings: Settings, said: Sequence[str], names: Sequence[str] = ROOMS)
 
 
 class Stock:
-    """The plain way: Silero, 500 ms of silence, and the library's call on its 30 s window."""
+    """The plain way: 500 ms of silence, and the library's call on its 30 s window.
+
+    The voice detector is ours: with Silero alone it would wait for ever among people.
+    """
 
     def __init__(self, settings: Settings, silero: Silero) -> None:
         faster_whisper: Any = importlib.import_module("faster_whisper")
@@ -147,7 +150,7 @@ class Stock:
         found: list[tuple[int, int, int]] = []
         begin = stop = 0
         speaking = False
-        for tick in Activity(self._silero).push(samples):
+        for tick in Activity(self._silero, foreground=True).push(samples):
             if tick.speech:
                 begin, speaking = (begin if speaking else tick.onset), True
                 stop = tick.stop

@@ -22,6 +22,12 @@ def hear(recording: Path, language: str | None, model: str | None, live: bool, a
 
     settings = load_settings(**({"listen_model": model} if model else {}))
     pcm = read_recording(recording)
-    partial = None if as_json else (lambda text: click.echo(f"… {text}", err=True))
+    partial = None if as_json else _show
     report = listen(settings, pcm, language=language or settings.language, live=live, on_partial=partial)
     click.echo(json.dumps(report, ensure_ascii=False) if as_json else report["text"] or "(nothing was said)")
+
+
+def _show(text: str, stable: str) -> None:
+    """A guess on standard error; a bar stands behind the part of it that will stand."""
+    rest = text[len(stable) :] if text.startswith(stable) else f" {text}"
+    click.echo(f"… {stable}|{rest}" if stable else f"… {text}", err=True)
