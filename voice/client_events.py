@@ -14,7 +14,8 @@ from typing import Any
 from grant import GrantRefused, Signer
 from sound import FrameReader
 from voice.answer import OUT_HZ
-from voice.events import Asked, Cancelled, Typed
+from voice.events import Asked, Cancelled
+from voice.going_on import GoingOn
 from voice.history import Entry
 from voice.realtime_events import assistant_item, error_event, new_id, session_object, user_item
 from voice.session import Session
@@ -36,7 +37,8 @@ class ClientEvents:
         self._wire = session.wire
         self._signer = signer
         self._reader = FrameReader(OUT_HZ)
-        self._typed: str | None = None
+        self._typed: tuple[str, str] | None = None
+        self._going_on = GoingOn(session, self.take)
         self._id = new_id("sess")
         self.options: dict[str, Any] = {
             "model": model or "firstword",
@@ -70,10 +72,12 @@ class ClientEvents:
 
     def created(self) -> None:
         """The first event of every session."""
-        self._wire.send({"type": "session.created", "session": session_object(self._id, self.options)})
+        self._wire.send({"type": "session.created", "session": self._session_object()})
 
     def take(self, event: Any) -> None:
         """Carry out one event."""
+        if self._going_on.holds(event):
+            return
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             self._wire.send(error_event("an event is a JSON object with a `type`", code="invalid_event"))
             return
@@ -88,6 +92,9 @@ class ClientEvents:
             act(event)
         except BadEvent as fault:
             self._wire.send(error_event(f"{event['type']}: {fault}", code="invalid_value", event_id=event_id))
+
+    def _session_object(self) -> dict[str, Any]:
+        return session_object(self._id, self.options, self._going_on.fields())
 
     def _append(self, event: dict[str, Any]) -> None:
         try:
@@ -115,7 +122,7 @@ class ClientEvents:
         if role == "user":
             # It becomes a turn when an answer is asked for, and takes the path of speech from there.
             self._flush_typed()
-            self._typed = text
+            self._typed = str(item_id), text
         elif role == "assistant":
             self._session.history.add(Entry(str(item_id), "assistant", text))
             self._wire.item(assistant_item(str(item_id), text, audio=False, status="completed"))
@@ -126,7 +133,7 @@ class ClientEvents:
     def _flush_typed(self) -> None:
         """A typed line that no answer was asked for is a line of the history all the same."""
         if self._typed is not None:
-            item_id, text = new_id("item"), self._typed
+            item_id, text = self._typed
             self._typed = None
             self._session.history.add(Entry(item_id, "user", text))
             self._wire.item(user_item(item_id, text, spoken=False))
@@ -138,8 +145,8 @@ class ClientEvents:
         else:
             self._wire.audio = "audio" in self.options["output_modalities"]
         if self._typed is not None:
-            text, self._typed = self._typed, None
-            self._session.act(Typed(text))
+            (item_id, text), self._typed = self._typed, None
+            self._session.type_line(item_id, text)
         elif self._session.state.answer is not None and self._session.state.phase in ("thinking", "speaking", "held"):
             raise BadEvent("an answer is being given already; cancel it first, or wait for response.done")
         else:
@@ -198,7 +205,7 @@ class ClientEvents:
         self._input((audio or {}).get("input") or {}, options)
         self._output((audio or {}).get("output") or {}, options)
         self._apply(options)
-        self._wire.send({"type": "session.updated", "session": session_object(self._id, options)})
+        self._wire.send({"type": "session.updated", "session": self._session_object()})
         if isinstance(ours, dict) and ours.get("greet") is True:
             self._session.greet()
 

@@ -2,6 +2,8 @@
 
 VoiceError
 ├── DoorError          the door gave no answer; `status` is the HTTP status, 0 where there was none
+├── ThreadAway         what was said before cannot be read at the moment
+├── ThreadNotThere     no such kept conversation, or not this person's: the same answer
 └── TooMany            no place for another conversation; the message says what to do
 """
 
@@ -18,6 +20,20 @@ class DoorError(VoiceError):
     def __init__(self, message: str, *, status: int = 0) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ThreadNotThere(VoiceError):
+    """No such conversation, or not this person's."""
+
+    def __init__(self) -> None:
+        super().__init__("that conversation is not here (any more), or it is not yours; begin another one")
+
+
+class ThreadAway(VoiceError):
+    """The database cannot be read at the moment."""
+
+    def __init__(self) -> None:
+        super().__init__("what was said before cannot be read at the moment; you can go on talking")
 
 
 class TooMany(VoiceError):

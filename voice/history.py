@@ -6,6 +6,7 @@ heard is no line.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,10 +27,11 @@ class Entry:
 
 
 class History:
-    """The lines of one session, the newest last."""
+    """The lines of one session, the newest last. `noted` is told of each as it is said, and again when it changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, noted: Callable[[Entry], None] = lambda _entry: None) -> None:
         self._entries: list[Entry] = []
+        self._noted = noted
 
     @property
     def last_id(self) -> str | None:
@@ -40,6 +42,18 @@ class History:
         """Append a line; the oldest go where there are too many."""
         self._entries.append(entry)
         del self._entries[:-_LINES]
+        self._noted(entry)
+
+    def recall(self, entries: Iterable[Entry]) -> None:
+        """Begin with lines of an earlier session, which are nothing new."""
+        self._entries = [*entries, *self._entries][-_LINES:]
+
+    def write(self, item_id: str, text: str) -> None:
+        """What stands of a line; nothing where there is no such line (any more)."""
+        entry = self.find(item_id)
+        if entry is not None and entry.text != text:
+            entry.text = text
+            self._noted(entry)
 
     def find(self, item_id: str) -> Entry | None:
         """The line with this id."""
@@ -47,9 +61,12 @@ class History:
 
     def remove(self, item_id: str) -> bool:
         """Forget a line; False where there was none."""
-        before = len(self._entries)
-        self._entries = [entry for entry in self._entries if entry.item_id != item_id]
-        return len(self._entries) < before
+        entry = self.find(item_id)
+        if entry is None:
+            return False
+        self._entries.remove(entry)
+        self._noted(Entry(entry.item_id, entry.role, ""))
+        return True
 
     def messages(self, *more: Message) -> list[Message]:
         """What the door gets, `more` after it: lines of one speaker in a row are one line."""

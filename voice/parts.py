@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from asr.events import ListenEvent
 from grant import Signer
@@ -17,6 +17,10 @@ from sound import Pcm
 from tts import Spoken
 from tts.frames import Frame
 from voice.door import DoorClient
+
+if TYPE_CHECKING:
+    # What opens no database does not wait for the libraries of one.
+    from voice.kept import Kept
 
 
 class ListenerPort(Protocol):
@@ -99,5 +103,6 @@ class VoiceParts:
     bot: Callable[[str], BotVoice] = lambda _name: BotVoice()
     origins: frozenset[str] = frozenset()
     limits: Limits = Limits()
+    kept: Kept | None = None
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

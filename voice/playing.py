@@ -24,6 +24,8 @@ from voice.trace import Measured, trace_of
 
 # Finished answers that can still be cut by a late `conversation.item.truncate`.
 _TRUNCATABLE = 8
+# A line that is being said is noted this often.
+_NOTE_EVERY_S = 2.0
 
 
 class Playing:
@@ -50,6 +52,7 @@ class Playing:
         self._answers: dict[int, Answer] = {}
         self._finished: deque[Answer] = deque(maxlen=_TRUNCATABLE)
         self._stopping: set[asyncio.Task[None]] = set()
+        self._noted_at = 0.0
         self.measured = Measured()
 
     @property
@@ -64,7 +67,8 @@ class Playing:
         return next((answer.playout.level(now) for answer in self._answers.values() if answer.shown), None)
 
     async def close(self) -> None:
-        """Stop everything. Safe to call twice."""
+        """Stop everything; what was heard stands. Safe to call twice."""
+        self._note()
         answers, self._answers = list(self._answers.values()), {}
         for answer in answers:
             await answer.stop()
@@ -165,6 +169,16 @@ class Playing:
         for answer in list(self._answers.values()):
             if answer.let_go:
                 self._play(answer, now)
+        if now - self._noted_at >= _NOTE_EVERY_S:
+            self._noted_at = now
+            self._note()
+
+    def _note(self) -> None:
+        """What was heard so far of what sounds, so that whatever ends this session loses little of it."""
+        now = self._parts.clock()
+        for answer in self._answers.values():
+            if answer.shown:
+                self._remember(answer, answer.heard.text(answer.playout.played(now), complete=False))
 
     def _play(self, answer: Answer, now: float) -> None:
         for chunk in answer.playout.take(now):
@@ -209,9 +223,7 @@ class Playing:
 
     def _remember(self, answer: Answer, text: str) -> None:
         """What stands of an answer. Its place was kept when it began to sound; blank, it is no line."""
-        entry = self._history.find(answer.item_id)
-        if entry is not None:
-            entry.text = text
+        self._history.write(answer.item_id, text)
 
     def _on_text(self, answer: Answer, text: str) -> None:
         if answer.id in self._answers and answer.let_go:

@@ -235,8 +235,8 @@ def _head(answer: Answer) -> Event:
     return {"response_id": answer.response_id, "item_id": answer.item_id, "output_index": 0, "content_index": 0}
 
 
-def session_object(session_id: str, options: Event) -> Event:
-    """The session as `session.created` and `session.updated` show it."""
+def session_object(session_id: str, options: Event, kept: Event) -> Event:
+    """The session as `session.created` and `session.updated` show it; `kept` says which thread it is."""
     return {
         "type": "realtime",
         "object": "realtime.session",
@@ -259,5 +259,5 @@ def session_object(session_id: str, options: Event) -> Event:
                 "speed": options["speed"],
             },
         },
-        "firstword": {"events": options["events"], "preempt": options["preempt"]},
+        "firstword": {"events": options["events"], "preempt": options["preempt"], **kept},
     }

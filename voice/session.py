@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from dataclasses import replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from asr.events import SpeechEnded, Words
 from grant import Grant
 from sound import Pcm
 from voice.answer import Answer
 from voice.converse import State, step
+from voice.errors import ThreadAway, ThreadNotThere
 from voice.events import (
     Asked,
     Candidate,
@@ -39,6 +41,7 @@ from voice.events import (
     Stopped,
     Tick,
     TurnEvent,
+    Typed,
 )
 from voice.gate import Gate
 from voice.history import Entry, History
@@ -63,7 +66,8 @@ class Session:
         self.token = token
         self.wire = wire
         self.bot = parts.bot(grant.bot)
-        self.history = History()
+        self.thread = parts.kept.begin(grant.subject, grant.bot) if parts.kept else None
+        self.history = History(self._noted)
         self.state = State(preempt=self.bot.preempt, language=self.bot.language)
         self.last_word_at = parts.clock()
         self._listener = parts.listener(self.bot)
@@ -89,7 +93,8 @@ class Session:
 
     def start(self) -> None:
         """Begin to listen."""
-        self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._pump())]
+        self.beside(self._listen())
+        self.beside(self._pump())
 
     async def close(self) -> None:
         """End everything. Safe to call twice."""
@@ -138,6 +143,11 @@ class Session:
         self._listener.commit()
         self.act(Committed())
 
+    def type_line(self, item_id: str, text: str) -> None:
+        """A line that did not come through the microphone, under the id its client gave it."""
+        self._item_id = item_id
+        self.act(Typed(text))
+
     def clear(self) -> None:
         """Forget the sound that is not committed."""
         self._listener.clear()
@@ -183,6 +193,32 @@ class Session:
     def truncate(self, item_id: str, played_ms: float) -> bool:
         """The client says how much of an item it played: that is what was heard."""
         return self._playing.truncate(item_id, played_ms)
+
+    async def go_on(self, thread: str) -> int:
+        """Go on with a kept conversation of this person's; gives how many lines it has.
+
+        Raises `ThreadNotThere`, and `ThreadAway`.
+
+        Where it cannot be read, what is said goes into it all the same.
+        """
+        if self._parts.kept is None:
+            raise ThreadNotThere
+        subject, bot = self.grant.subject, self.grant.bot
+        try:
+            self.thread, lines = await self._parts.kept.go_on(subject, bot, thread)
+        except ThreadAway:
+            self.thread = self._parts.kept.go_on_unread(subject, bot, thread)
+            raise
+        self.history.recall(Entry(line.item, line.role, line.text) for line in lines)
+        return len(lines)
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do `work` while the session lasts."""
+        self._tasks.append(asyncio.create_task(work))
+
+    def _noted(self, entry: Entry) -> None:
+        if self.thread is not None:
+            self.thread.said(entry.item_id, entry.role, entry.text)
 
     # What is to be done.
 

@@ -14,7 +14,8 @@ from sqlalchemy import Connection, text
 
 from database import Database
 from firstword.testing.clock import VirtualClock
-from voice.kept import MIGRATIONS, Kept, KeptLine, ThreadNotThere
+from voice.errors import ThreadNotThere
+from voice.kept import MIGRATIONS, Kept, KeptLine
 from voice.kept.lines import TITLE_CHARS, plain, title_of
 
 

@@ -16,6 +16,7 @@ from grant import Signer
 from models.lanes import Lanes
 from tts import Speaker
 from voice import BotVoice, DoorClient, Limits, VoiceParts, create_voice
+from voice.kept import Kept
 
 SIGNER = Signer("a secret for the tests, nobody else's")
 
@@ -47,6 +48,7 @@ async def serve(
     bot: BotVoice | None = None,
     listener_fails: bool = False,
     status: int = 200,
+    kept: Kept | None = None,
 ) -> AsyncIterator[House]:
     door = ScriptedDoor(*answers, status=status)
     lanes = Lanes()
@@ -70,6 +72,7 @@ async def serve(
         bot=lambda name: {"guide": bot or BotVoice()}[name],
         limits=limits or Limits(),
         origins=frozenset({"https://shop.example"}),
+        kept=kept,
     )
     app.include_router(create_voice(parts))
     app.mount("/", door.app)

@@ -2,7 +2,7 @@
 
 from voice.kept.conversation import Conversation
 from voice.kept.keeping import Kept
-from voice.kept.lines import KeptLine, KeptThread, ThreadAway, ThreadNotThere
+from voice.kept.lines import KeptLine, KeptThread
 from voice.kept.tables import MIGRATIONS
 
-__all__ = ["MIGRATIONS", "Conversation", "Kept", "KeptLine", "KeptThread", "ThreadAway", "ThreadNotThere"]
+__all__ = ["MIGRATIONS", "Conversation", "Kept", "KeptLine", "KeptThread"]

@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from database import Database, is_away
+from voice.errors import ThreadAway, ThreadNotThere
 from voice.kept.conversation import Conversation
-from voice.kept.lines import KeptLine, KeptThread, Note, ThreadAway, ThreadNotThere, overlaid
+from voice.kept.lines import KeptLine, KeptThread, Note, overlaid
 from voice.kept.rows import Rows
 from voice.kept.scribe import Scribe
 

@@ -9,28 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from voice.errors import VoiceError
-
 Role = Literal["user", "assistant"]
 # A title is one line of a narrow drawer, three at most.
 TITLE_CHARS = 80
 # Longer than anything a page sends in one line, and than an answer read aloud in ten minutes.
 _LONGEST_LINE_CHARS = 20_000
 _LONGEST_ITEM_CHARS = 64
-
-
-class ThreadNotThere(VoiceError):
-    """No such conversation, or not this person's: the same answer."""
-
-    def __init__(self) -> None:
-        super().__init__("that conversation is not here (any more), or it is not yours; begin another one")
-
-
-class ThreadAway(VoiceError):
-    """The database cannot be read at the moment."""
-
-    def __init__(self) -> None:
-        super().__init__("what was said before cannot be read at the moment; you can go on talking")
 
 
 @dataclass(frozen=True, slots=True)
