@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp
 
@@ -17,10 +17,11 @@ import firstword
 from asr import create_transcriptions
 from firstword.house import House, open_house, signer_for
 from firstword.settings import Settings
-from llm_door import Keeping, create_door, keep, single_user
+from grant import GrantRefused, Signer, granted
+from llm_door import Keeping, Session, create_door, keep, single_user
 from tts import create_speech
 from voice import create_voice
-from web import create_pages
+from web import Asker, Who, create_pages, create_threads
 
 
 def create_kept_app(settings: Settings, base_url: str) -> ASGIApp:
@@ -60,8 +61,26 @@ def create_app(settings: Settings, base_url: str) -> FastAPI:
 
 def _include(app: FastAPI, house: House) -> None:
     """Every router; called while the app starts, before the first request is let in."""
-    app.include_router(create_door(house.core, house.signer, session=single_user()))
+    session = single_user()
+    app.include_router(create_door(house.core, house.signer, session=session))
     app.include_router(create_voice(house.voice_parts()))
     app.include_router(create_speech(house.speech_source(), house.signer))
     app.include_router(create_transcriptions(house.hearing_source(), house.signer))
+    app.include_router(create_threads(house.kept, _asker(session, house.signer)))
     app.include_router(create_pages(house.cards, house.readiness))
+
+
+def _asker(session: Session, signer: Signer) -> Who:
+    """Whose conversations: those of the grant where one is presented, else of whoever is signed in."""
+
+    async def who(request: Request) -> Asker | None:
+        if "authorization" in request.headers:
+            try:
+                grant = granted(signer, request.headers)
+            except GrantRefused:
+                return None
+            return Asker(grant.subject, grant.bot)
+        person = await session(request)
+        return Asker(person.subject) if person else None
+
+    return who

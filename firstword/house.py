@@ -14,12 +14,14 @@ from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, Scri
 from agents_core import BotVoice as WrittenVoice
 from agents_core.library import Bots
 from asr import Ear, HearingSource, Listener, ListenSettings, SmartTurn, WhisperRecogniser
+from database import Database
 from firstword.errors import CannotStart
 from firstword.settings import Settings
 from grant import Signer
 from models import Lane, Lanes, Store
 from tts import EndpointEngine, PiperEngine, Speaker, SpeechSource
 from voice import BotVoice, DoorClient, Limits, VoiceParts
+from voice.kept import Kept
 from web import BotCard
 
 # Conversations whose speech is being waited for at somebody else's endpoint at the same moment.
@@ -82,9 +84,10 @@ def providers_for(settings: Settings) -> list[Provider]:
 class House:
     """Everything that serves conversations. Made by `open_house`, closed by `close`."""
 
-    def __init__(self, settings: Settings, base_url: str, core: Core) -> None:
+    def __init__(self, settings: Settings, base_url: str, core: Core, kept: Kept) -> None:
         self.settings = settings
         self.core = core
+        self.kept = kept
         self.signer = signer_for(settings)
         self.lanes = Lanes()
         self._voice_lane = self.lanes.lane("voice")
@@ -107,6 +110,7 @@ class House:
     async def close(self) -> None:
         """Close what was opened, last first."""
         await self._door.close()
+        await self.kept.close()
         await self.core.close()
         self.lanes.close()
         self._waits.close()
@@ -143,6 +147,7 @@ class House:
             bot=self._bot_voice,
             origins=frozenset(self.settings.allowed_origins),
             limits=Limits(sessions=self.settings.sessions),
+            kept=self.kept,
         )
 
     def speech_source(self) -> SpeechSource:
@@ -202,7 +207,9 @@ async def open_house(settings: Settings, base_url: str) -> House:
         live=settings.live,
     )
     try:
-        return House(settings, base_url, core)
+        kept = Kept(Database(settings.database))
+        await kept.open()
+        return House(settings, base_url, core, kept)
     except BaseException:
         await core.close()
         raise

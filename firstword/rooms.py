@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agents_core import CoreError
 from asr import AsrError
+from database import DatabaseError
 from firstword.errors import FirstwordError
 from grant import GrantRefused
 from models import ModelsError
@@ -17,6 +18,7 @@ from voice import VoiceError
 ERRORS: tuple[type[Exception], ...] = (
     AsrError,
     CoreError,
+    DatabaseError,
     FirstwordError,
     GrantRefused,
     ModelsError,

@@ -1,7 +1,7 @@
 """The conversation: the turn, the session that runs it, the Realtime WebSocket. See README.md."""
 
 from voice.door import DoorClient, DoorDelta, DoorTrace, Message
-from voice.errors import DoorError, TooMany, VoiceError
+from voice.errors import DoorError, ThreadAway, ThreadNotThere, TooMany, VoiceError
 from voice.parts import BotVoice, Limits, VoiceParts
 from voice.realtime import create_voice
 
@@ -13,6 +13,8 @@ __all__ = [
     "DoorTrace",
     "Limits",
     "Message",
+    "ThreadAway",
+    "ThreadNotThere",
     "TooMany",
     "VoiceError",
     "VoiceParts",

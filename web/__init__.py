@@ -2,5 +2,6 @@
 
 from web.bots import VISUALS, BotCard
 from web.pages import create_pages
+from web.threads import Asker, Who, create_threads
 
-__all__ = ["VISUALS", "BotCard", "create_pages"]
+__all__ = ["VISUALS", "Asker", "BotCard", "Who", "create_pages", "create_threads"]

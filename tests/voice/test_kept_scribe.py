@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from postgres import Postgres
 
 from database import Database
+from firstword.testing.postgres import Postgres
 from voice.kept import Kept
 from voice.kept.lines import KeptLine, Note, overlaid
 from voice.kept.scribe import Scribe

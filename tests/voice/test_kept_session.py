@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from postgres import Postgres
 from voice_house import House, Serve
 from websockets.asyncio.client import ClientConnection, connect
 
 from database import Database
+from firstword.testing.postgres import Postgres
 from firstword.testing.voices import ToneEngine
 from voice import BotVoice
 from voice.kept import Kept

@@ -28,7 +28,7 @@ def client(*bots: BotCard, **ready: object) -> TestClient:
 
 
 def test_the_room_offers_these_names() -> None:
-    assert sorted(web.__all__) == ["BotCard", "VISUALS", "create_pages"]
+    assert sorted(web.__all__) == ["Asker", "BotCard", "VISUALS", "Who", "create_pages", "create_threads"]
 
 
 def test_the_first_page_lists_the_bots_and_leads_to_them() -> None:
