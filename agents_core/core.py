@@ -1,7 +1,7 @@
 """The core: bots, the rows, and the line of providers, put together.
 
-Knows nothing of HTTP, sound or pages. The one rule: `run_turn` is the only way to an answer, and its stream ends with
-exactly one `Done` or one `Failed`.
+Knows nothing of HTTP, sound or pages. The one rule: `run_turn` is the only way to an answer that somebody listens to,
+and its stream ends with exactly one `Done` or one `Failed`.
 """
 
 from __future__ import annotations
@@ -9,22 +9,31 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import Any
 
 from agents_core import prompt
-from agents_core.errors import AskRefused, UnknownBot
+from agents_core.audience import holding
+from agents_core.bots import Bot
+from agents_core.errors import AskRefused, CoreError, UnknownBot
 from agents_core.events import Ask, Event
+from agents_core.keeper import Keeper
 from agents_core.library import Bots
+from agents_core.points import Reach, nothing
 from agents_core.providers.base import Provider
 from agents_core.providers.line import Line, Patience
 from agents_core.providers.local import LocalProvider
 from agents_core.store import Held, Record, Store
-from agents_core.turn import Turn
+from agents_core.tools import Desk
+from agents_core.turn import Means, Turn, lower
+from agents_core.worker import Worker
 
-# How often runs are looked for whose process died. Nothing waits for them but their record.
-SWEEP_S = 30.0
+# How long a stopping process waits for those who listen to hear that another one goes on.
+_GIVING_BACK_S = 2.0
+# A run that has ended so many processes ends no more of them. Giving it back in good order counts too.
+MAX_ATTEMPTS = 20
 
 
 def _new_id() -> str:
@@ -37,20 +46,21 @@ class Core:
     def __init__(
         self,
         bots: Bots,
-        store: Store,
-        line: Line,
+        means: Means,
         providers: Sequence[Provider],
+        owner: str,
         *,
-        clock: Callable[[], float],
         new_id: Callable[[], str],
     ) -> None:
         self.bots = bots
-        self._store, self._line, self._providers = store, line, tuple(providers)
-        self._clock, self._new_id = clock, new_id
-        # Never used before: a process that comes back under an old name would keep its own dead runs alive.
-        self._owner = new_id()
+        self._means, self._store, self._keeper = means, means.store, means.keeper
+        self._providers, self._owner, self._new_id = tuple(providers), owner, new_id
+        # An answer that cannot cost anything keeps nobody's second question waiting.
+        self._may_cost = any(each.profile.prompt_price or each.profile.completion_price for each in providers)
+        self._turns: set[Turn] = set()
+        self._turn_ended = asyncio.Event()
         self._draining = False
-        self._sweeping: asyncio.Task[None] | None = None
+        self.worker: Worker | None = None
 
     @classmethod
     async def open(
@@ -62,50 +72,76 @@ class Core:
         live: bool = False,
         patience: Patience | None = None,
         lease_s: float = 15.0,
-        sweep_s: float = SWEEP_S,
+        worker: bool = True,
+        desk: Desk | None = None,
         clock: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = _new_id,
+        reach: Reach = nothing,
     ) -> Core:
-        """Read the content and make ready. `live` lets providers that cost money be asked; `sweep_s` 0 sweeps nothing.
+        """Read the content, bring the tables up to date, and make ready.
 
-        Raises `ContentRefused` where no bot can be served. Nothing is started or connected to before it is needed.
+        `live` lets providers that cost money be asked. `worker` finishes in the background what other processes left,
+        and what was handed in. Raises `ContentRefused` where no bot can be served, `database.DatabaseError` where the
+        database cannot be used.
         """
         bots = await asyncio.to_thread(Bots, content, clock=clock)
         line = Line(providers, live=live, stand_in=bots.house.stand_in, patience=patience, clock=clock)
-        core = cls(bots, Store(database_url, lease_s=lease_s), line, providers, clock=clock, new_id=new_id)
-        if sweep_s > 0:
-            core._sweeping = asyncio.create_task(core._keep_sweeping(sweep_s))
+        store = Store(database_url, lease_s=lease_s, reach=reach)
+        # Never used before: a process that comes back under an old name would keep its own dead runs alive.
+        owner = new_id()
+        keeper = Keeper(store, owner, clock=clock)
+        means = Means(store, keeper, line, desk or _NobodyThere(), clock, reach)
+        core = cls(bots, means, providers, owner, new_id=new_id)
+        try:
+            await store.open()
+        except BaseException:
+            await store.close()
+            raise
+        if worker:
+            core.worker = Worker(core.claim)
+            core.worker.start()
         return core
 
     async def run_turn(self, ask: Ask) -> AsyncGenerator[Event, None]:
         """Answer `ask`. The run is a row, held by this process, before `Started` is given.
 
         Closing the iterator cancels: the model's connection is closed and the row says `cancelled`. Raises
-        `UnknownBot` or `AskRefused` before the first event.
+        `UnknownBot`, `AskRefused` or `OverLimit` before the first event.
         """
-        await self.bots.fresh()
-        bot = self.bots.get(ask.bot)
-        if bot is None:
-            raise UnknownBot(f"there is no bot {ask.bot!r}")
-        if ask.surface not in bot.surfaces:
-            raise AskRefused(f"{bot.name} is not on the surface {ask.surface!r}")
-        if "anyone" not in bot.audience and not ask.asker:
-            raise AskRefused(f"{bot.name} answers people who have signed in")
-        if self._draining:
-            raise AskRefused("the server is stopping; ask again in a moment")
-        held = await self._store.begin(self._new_id(), ask, self._owner)
+        bot = await self._admitted(ask)
+        held = await self._begin(ask, bot, self._owner)
         assert held is not None  # noqa: S101  (an owner was given)
-        async with aclosing(self._turn(held)) as events:
+        async with aclosing(self._turn(bot, held)) as events:
             async for event in events:
                 yield event
 
+    async def hand_in(self, ask: Ask) -> str:
+        """Write a run down for whichever worker is free first; nobody listens, the answer is kept. Gives its id.
+
+        Raises as `run_turn` does.
+        """
+        bot = await self._admitted(ask)
+        run = self._new_id()
+        await self._begin(ask, bot, None, run=run)
+        if self.worker:
+            self.worker.nudge()
+        return run
+
     async def cancel(self, run: str) -> bool:
-        """Cancel a run, whoever holds it. False where it is over already."""
-        return await self._store.cancel(run)
+        """Cancel a run, whoever holds it: at once where this process does, else at its next look. False where it is
+        over already."""
+        cancelled = await self._store.cancel(run)
+        if cancelled:
+            self._keeper.cancel(run)
+        return cancelled
 
     async def record(self, run: str) -> Record | None:
         """What became of a run."""
         return await self._store.record(run)
+
+    async def spent(self, person: str, bot: str) -> Mapping[str, int]:
+        """What a person has spent and reserved with a bot, in millionths, in each window up to this moment."""
+        return await self._store.spent(person, bot)
 
     async def warm(self) -> None:
         """Start what answers locally and let it read what is fixed of each spoken bot's prompt.
@@ -118,31 +154,96 @@ class Core:
                 fixed = [prompt.fixed(bot, self.bots.house, provider.profile) for bot in spoken]
                 await provider.warm([prefix for prefixes in fixed for prefix in prefixes])
 
+    async def claim(self, budget_s: float | None) -> AsyncGenerator[Event, None] | None:
+        """Take over a run that nobody holds, for at most about `budget_s`. None where there is none, or we stop."""
+        if self._draining:
+            return None
+        held = await self._store.claim(self._owner)
+        if held is None:
+            return None
+        bot = self.bots.get(held.ask.bot)
+        if bot is None:
+            await self._store.finish(held, "failed", reason=f"there is no bot {held.ask.bot!r} any more")
+            return _nothing_to_say()
+        if held.attempt > MAX_ATTEMPTS:
+            await self._store.finish(held, "failed", reason=f"{MAX_ATTEMPTS} processes began it and none ended it")
+            return _nothing_to_say()
+        return self._turn(bot, held, budget_s)
+
     async def sweep(self) -> int:
-        """Finish every run whose holder fell silent. Nobody is listening; the answer is kept. Returns how many."""
+        """Finish, one after the other, every run that nobody holds. Returns how many."""
         finished = 0
-        while not self._draining and (held := await self._store.claim(self._owner)):
-            async with aclosing(self._turn(held)) as events:
+        while (events := await self.claim(None)) is not None:
+            async with aclosing(events):
                 async for _ in events:
                     pass
             finished += 1
         return finished
 
     async def close(self) -> None:
-        """Claim nothing more, end the local model, close the database."""
+        """Claim nothing more, give back what is unfinished, end the local model, close the database."""
         self._draining = True
-        if self._sweeping:
-            self._sweeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._sweeping
-        await self._line.close()
+        if self.worker:
+            await self.worker.drain()
+        for turn in tuple(self._turns):
+            turn.give_back()
+        with suppress(TimeoutError):
+            # Whoever listens takes the last event; one who does not is not waited for, and the lease runs out.
+            async with asyncio.timeout(_GIVING_BACK_S):
+                while self._turns:
+                    self._turn_ended.clear()
+                    await self._turn_ended.wait()
+        if self.worker:
+            await self.worker.close()
+        await self._keeper.close()
+        await self._means.line.close()
         await self._store.close()
 
-    def _turn(self, held: Held) -> AsyncGenerator[Event, None]:
-        bot = self.bots[held.ask.bot]
-        return Turn(self._store, self._line, bot, self.bots.house, held, clock=self._clock).events()
+    async def _admitted(self, ask: Ask) -> Bot:
+        await self.bots.fresh()
+        bot = self.bots.get(ask.bot)
+        if bot is None:
+            raise UnknownBot(f"there is no bot {ask.bot!r}")
+        if ask.surface not in bot.surfaces:
+            raise AskRefused(f"{bot.name} is not on the surface {ask.surface!r}")
+        if "anyone" not in bot.audience and not ask.asker:
+            raise AskRefused(f"{bot.name} answers people who have signed in")
+        if self._draining:
+            raise AskRefused("the server is stopping; ask again in a moment")
+        return bot
 
-    async def _keep_sweeping(self, every_s: float) -> None:
-        while True:
-            await asyncio.sleep(every_s)
-            await self.sweep()
+    async def _begin(self, ask: Ask, bot: Bot, owner: str | None, *, run: str = "") -> Held | None:
+        """Write the run down, with what it may cost reserved."""
+        run = run or self._new_id()
+        per: Mapping[str, int] = getattr(bot, "per", {})
+        wanted = lower(bot.ceilings, ask.ceilings).spend if self._may_cost and not ask.script else 0
+        return await self._store.begin(run, ask, owner, per=per, wanted=wanted)
+
+    async def _turn(self, bot: Bot, held: Held, budget_s: float | None = None) -> AsyncGenerator[Event, None]:
+        offer = self.bots.offer(bot, holding(held.ask.asker))
+        turn = Turn(self._means, bot, self.bots.house, held, offer=offer, budget_s=budget_s)
+        self._turns.add(turn)
+        try:
+            async with aclosing(turn.events()) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._turns.discard(turn)
+            self._turn_ended.set()
+
+
+class _NobodyThere:
+    """A desk at which nobody is known and no ticket is taken."""
+
+    async def about(self, _run: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def raise_ticket(self, _run: str, _call: str, _title: str, _text: str) -> str:
+        raise CoreError("this site takes no tickets")
+
+
+async def _nothing_to_say() -> AsyncGenerator[Event, None]:
+    """The events of a run that is over before anything was said."""
+    nothing_at_all: tuple[Event, ...] = ()
+    for event in nothing_at_all:
+        yield event

@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from typing import Literal, get_args
 
 Window = Literal["minute", "hour", "day", "week", "month"]
-WINDOWS: Mapping[Window, int] = dict(
+WINDOWS: Mapping[str, int] = dict(
     zip(get_args(Window), (60, 3600, 24 * 3600, 7 * 24 * 3600, 30 * 24 * 3600), strict=True)
 )
 """Each window's seconds. Something exactly that old is out of it."""
 
-Per = Mapping[Window, int]
+Per = Mapping[str, int]
 """A ceiling in millionths for each window that has one; every one of them must hold."""
 
 
-def grant(per: Per, spent: Mapping[Window, int], wanted: int) -> tuple[int, Window | None]:
+def grant(per: Per, spent: Mapping[str, int], wanted: int) -> tuple[int, str | None]:
     """How much of `wanted` an answer may reserve, and the window that leaves nothing (then the amount is 0).
 
     Less than `wanted` where less is left: the answer then ends when that is used, rather than not being begun.

@@ -28,6 +28,7 @@ class Step:
     """One thing that happened in a run: a model answered, or a tool did. `n` counts from 0 without gaps.
 
     A tool that must not happen twice is written `open` before it is called, and closed in the same row by its answer.
+    A model's answer that somebody or the clock broke off is `cut`: what there was of it was said and paid for.
     """
 
     n: int
@@ -36,6 +37,7 @@ class Step:
     calls: tuple[Call, ...] = ()
     call_id: str = ""
     open: bool = False
+    cut: bool = False
     provider: str = ""
     model: str = ""
     spent: int = 0
@@ -95,7 +97,7 @@ def decide(run: Run, steps: tuple[Step, ...], now_s: float) -> Decision:
         return Finish("cancelled")
     waiting = _unanswered(steps)
     last = steps[-1] if steps else None
-    if last is not None and last.kind == "model" and not waiting:
+    if last is not None and last.kind == "model" and not waiting and not last.cut:
         return Finish("answered" if last.text.strip() else "nothing_to_add")
     if last is not None and last.open:
         return SayUnknown(_asked_for(steps, last.call_id), last.n)

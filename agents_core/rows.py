@@ -109,7 +109,7 @@ UPDATE runs SET state = 'doing', owner = :owner, fence = fence + 1, attempt = at
        lease_until_s = {now} + :lease_s
 WHERE id = (SELECT id FROM runs WHERE state IN ('todo', 'doing') AND lease_until_s < {now}
             ORDER BY created_s, id LIMIT 1 {skip_locked})
-RETURNING id, ask, fence, cancel, created_s, {now} AS now_s
+RETURNING id, ask, fence, attempt, cancel, created_s, {now} AS now_s
 """,
     # Hold on to a run: the holder's own, whose fence is the newest. Says whether somebody cancelled it meanwhile.
     "renew": """

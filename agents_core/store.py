@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -40,6 +41,7 @@ class Held:
     cancelled: bool
     began_s: float
     now_s: float
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,12 @@ class Store:
             }
             return float(db.execute(self._sql["begin"], values).scalar_one()), asked
 
-        now_s, asked = await self._act(work)
+        try:
+            now_s, asked = await self._act(work)
+        except asyncio.CancelledError:
+            # It may be written: whoever asked left meanwhile, and nobody is to answer it.
+            await self._forget(run, owner)
+            raise
         self._reach("begun")
         return Held(run, asked, owner, 1, False, now_s, now_s) if owner else None
 
@@ -114,7 +121,8 @@ class Store:
             return None
         self._reach("claimed")
         ask = _ask_from_json(row.ask)
-        return Held(row.id, ask, owner, row.fence, bool(row.cancel), float(row.created_s), float(row.now_s))
+        times = float(row.created_s), float(row.now_s)
+        return Held(row.id, ask, owner, row.fence, bool(row.cancel), *times, attempt=row.attempt)
 
     async def renew(self, held: Held, step: Step | None = None) -> bool:
         """Hold on, and write `step` in the same transaction. True where somebody cancelled. Raises `LeaseLost`."""
@@ -204,11 +212,18 @@ class Store:
 
     async def spent(self, person: str, bot: str) -> dict[str, int]:
         """What a person has spent and reserved with a bot, in millionths, by window."""
-        return await self._act(lambda db: dict(self._spent(db, person, bot, self._alone(db, person, bot))))
+        return await self._act(lambda db: self._spent(db, person, bot, self._alone(db, person, bot)))
 
     async def close(self) -> None:
         """Close every connection."""
         await self._database.close()
+
+    async def _forget(self, run: str, owner: str | None) -> None:
+        await self.cancel(run)
+        if owner:
+            held = Held(run, Ask("", "", "", "", ""), owner, 1, True, 0.0, 0.0)
+            with suppress(LeaseLost):
+                await self.finish(held, "cancelled", ending="cancelled")
 
     def _reserve(self, db: Connection, run: str, ask: Ask, per: Per, wanted: int) -> Ask:
         now_s = self._alone(db, ask.subject, ask.bot)
@@ -224,7 +239,7 @@ class Store:
         values = {"person": person, "bot": bot} if self._database.dialect == "postgresql" else {}
         return float(db.execute(self._sql["alone"], values).scalar_one())
 
-    def _spent(self, db: Connection, person: str, bot: str, now_s: float) -> Mapping[Any, int]:
+    def _spent(self, db: Connection, person: str, bot: str, now_s: float) -> dict[str, int]:
         row = db.execute(self._sql["spent"], {"person": person, "bot": bot, "now_s": now_s}).one()
         return {window: int(row._mapping[window]) for window in WINDOWS}
 

@@ -1,29 +1,54 @@
 """The acting: one held run, taken step by step to its end.
 
 Not the deciding: `loop.decide` says what is next, and this carries it out. The rules: what happened is a row before the
-next thing begins; the stream ends with exactly one `Done` or `Failed`; whoever lost the lease writes nothing more.
+next thing begins; the stream ends with exactly one `Done` or `Failed`; whoever lost the lease says nothing more of the
+answer and writes nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from agents_core import prompt
 from agents_core.bots import Bot
 from agents_core.compile import House
 from agents_core.errors import LeaseLost, ProviderFault
-from agents_core.events import Ceilings, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
-from agents_core.loop import AskModel, Call, CallTool, Finish, Run, Step, decide
+from agents_core.events import Busy, Ceilings, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
+from agents_core.keeper import Keeper
+from agents_core.loop import AskModel, Call, CallTool, Finish, Run, SayUnknown, Step, decide, time_left_s
+from agents_core.offer import NOTHING, Offer
+from agents_core.points import Reach, nothing
 from agents_core.providers.base import Profile, Question, Whole, Words
 from agents_core.providers.line import Chosen, Line
 from agents_core.store import Held, State, Store
+from agents_core.tools import Desk, Handed, unknown
+from database import is_away
+
+_log = logging.getLogger(__name__)
 
 # A provider that reports no usage is counted by its characters: English runs at about four to a token.
 _CHARS_PER_TOKEN = 4
 _OVERTAKEN = "another process took this answer over; ask again"
+_AWAY = "what is said cannot be written down at the moment; ask again"
+_GIVEN_BACK = "the server is stopping; another one finishes this answer"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What every turn of one process is taken with."""
+
+    store: Store
+    keeper: Keeper
+    line: Line
+    desk: Desk
+    clock: Callable[[], float]
+    reach: Reach = nothing
 
 
 @dataclass(slots=True)
@@ -38,24 +63,49 @@ class _Told:
     said: str = ""
 
 
+class _Interrupted(Exception):
+    """The wait was broken off: cancelled, lost, out of time, or to be given back. The next decision says which."""
+
+
+class _GiveBack(Exception):
+    """The run is to be given back unfinished."""
+
+
 class Turn:
     """One held run. `events` may be read once; closing it early cancels the run."""
 
     def __init__(
-        self, store: Store, line: Line, bot: Bot, house: House, held: Held, *, clock: Callable[[], float]
+        self,
+        means: Means,
+        bot: Bot,
+        house: House,
+        held: Held,
+        *,
+        offer: Offer = NOTHING,
+        budget_s: float | None = None,
     ) -> None:
-        self._store, self._line, self._bot, self._house, self._held = store, line, bot, house, held
-        self._clock = clock
+        """`budget_s` is how long this process stays with the run before it gives it back; None is to its end."""
+        self._store, self._line, self._clock, self._reach = means.store, means.line, means.clock, means.reach
+        self._means, self._bot, self._house, self._held, self._offer = means, bot, house, held, offer
         self._run = Run(lower(bot.ceilings, held.ask.ceilings), held.began_s, held.cancelled)
         # The database's seconds, carried on by our own clock: two machines' clocks are never compared.
-        self._offset_s = held.now_s - clock()
-        self._told = _Told(clock())
+        self._offset_s = held.now_s - self._clock()
+        self._until_s = None if budget_s is None else self._clock() + budget_s
+        self._told = _Told(self._clock())
+        self._steps: tuple[Step, ...] = ()
+        self._unwritten: Step | None = None
+        self._giving_back = False
         self._over = False
-        self._lost = False
+        self._wait: asyncio.Timeout | None = None
+        self._grip = means.keeper.hold(held, self._interrupt)
+
+    def give_back(self) -> None:
+        """Stop as soon as may be, and leave the run to another process. What is not written yet is done again there."""
+        self._giving_back = True
+        self._interrupt()
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """The run's events from where its rows stand."""
-        beat = asyncio.create_task(self._hold_on())
         try:
             # Within the `try`: a listener who leaves on the first event leaves a cancelled row too.
             yield Started(self._held.id)
@@ -65,104 +115,196 @@ class Turn:
         except LeaseLost:
             self._over = True
             yield Failed(_OVERTAKEN, "ours")
+        except _GiveBack:
+            await self._release()
+            yield Failed(_GIVEN_BACK, "ours")
         except ProviderFault as fault:
             async for event in self._fail(str(fault), "ours" if fault.verdict.whose == "ours" else "provider"):
                 yield event
+        except Exception as fault:
+            # A fault of ours is an ending like any other. Where the database is away nothing can be written: the lease
+            # runs out, and whoever finds the run goes on from its rows.
+            _log.exception("a turn broke; run %s", self._held.id)
+            if is_away(fault):
+                self._over = True
+                yield Failed(_AWAY, "ours")
+            else:
+                async for event in self._fail(f"something broke here ({type(fault).__name__}); ask again", "ours"):
+                    yield event
         finally:
-            beat.cancel()
-            with suppress(asyncio.CancelledError):
-                await beat
             if not self._over:
-                # Whoever was listening has gone. The row says so, and the model is closed with its stream.
-                await self._end("cancelled", "cancelled")
+                await self._leave()
+            self._means.keeper.let_go(self._grip)
 
     async def _drive(self) -> AsyncGenerator[Event, None]:
         # The first holder of a run finds no steps; whoever takes it over goes on from what is written.
-        steps = await self._store.steps(self._held.id) if self._held.fence > 1 else ()
-        written = len(steps)
+        self._steps = await self._store.steps(self._held.id) if self._held.fence > 1 else ()
         while True:
-            decision = decide(self._run, steps, self._clock() + self._offset_s)
+            self._run = replace(self._run, cancelled=self._grip.cancelled)
+            if self._grip.lost:
+                raise LeaseLost(f"run {self._held.id} is held by another process")
+            if self._giving_back:
+                raise _GiveBack
+            known = self._steps if self._unwritten is None else (*self._steps, self._unwritten)
+            decision = decide(self._run, known, self._clock() + self._offset_s)
             if isinstance(decision, Finish):
-                async for event in self._finish(decision.ending, steps, steps[-1] if written < len(steps) else None):
+                async for event in self._finish(decision.ending, known):
                     yield event
                 return
-            if written < len(steps):
-                if await self._store.renew(self._held, steps[-1]):
-                    self._run = replace(self._run, cancelled=True)
-                written = len(steps)
+            if self._unwritten is not None:
+                await self._write(self._unwritten)
                 continue
-            match decision:
-                case CallTool(call):
-                    step = _no_such_tool(len(steps), call)
-                case AskModel():
-                    step = Step(len(steps), "model")
-                    async with aclosing(self._ask(steps)) as asked:
-                        async for said in asked:
-                            if isinstance(said, Step):
-                                step = said
-                            else:
-                                yield said
-            steps = (*steps, step)
+            if self._until_s is not None and self._clock() > self._until_s:
+                raise _GiveBack
+            with suppress(_Interrupted):
+                match decision:
+                    case AskModel():
+                        async with aclosing(self._ask()) as asked:
+                            async for delta in asked:
+                                yield delta
+                    case CallTool(call):
+                        async with aclosing(self._call(call)) as called:
+                            async for event in called:
+                                yield event
+                    case SayUnknown(call, n):
+                        await self._close(Step(n, "tool", text=unknown(call).text, call_id=call.id))
 
-    async def _ask(self, steps: tuple[Step, ...]) -> AsyncGenerator[Delta | Step, None]:
-        """Ask the line once: its words as they come, then the step to write down."""
-        ask, told = self._held.ask, self._told
-        text, asked, profile = "", 0, Profile()
+    async def _ask(self) -> AsyncGenerator[Delta, None]:
+        """Ask the line once: its words as they come; then there is a step to write down."""
+        ask, told, steps = self._held.ask, self._told, self._steps
+        text, asked, profile, whole, cut = "", 0, Profile(), Whole(), True
 
         def make(of: Profile) -> Question:
             nonlocal asked
-            given = prompt.question(self._bot, self._house, ask, steps, of)
+            given = prompt.question(self._bot, self._house, ask, steps, of, self._offer)
             asked = sum(len(str(message["content"])) for message in given.messages)
             return given
 
-        whole = Whole()
-        async with aclosing(self._line.ask(make, script=bool(ask.script), model=self._bot.model)) as said:
-            async for chunk in said:
-                if self._lost:
-                    raise LeaseLost(f"run {self._held.id} is held by another process")
-                if isinstance(chunk, Chosen):
-                    told.provider, told.model, told.skipped = chunk.provider, chunk.model, chunk.skipped
-                    profile = chunk.profile
-                elif isinstance(chunk, Words):
-                    if told.first_s is None:
-                        told.first_s = self._clock()
-                    text += chunk.text
-                    told.said += chunk.text
-                    yield Delta(chunk.text)
-                    if self._run.cancelled:
-                        break
-                else:
-                    whole = chunk
-        usage = whole.usage or Usage(asked // _CHARS_PER_TOKEN, len(text) // _CHARS_PER_TOKEN, estimated=True)
-        yield Step(
-            len(steps),
-            "model",
-            text=text,
-            calls=whole.calls,
-            provider=told.provider,
-            model=whole.model or told.model,
-            spent=cost(usage, profile),
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            estimated=usage.estimated,
-            skipped=told.skipped,
-        )
+        def step() -> Step:
+            usage = whole.usage or Usage(asked // _CHARS_PER_TOKEN, len(text) // _CHARS_PER_TOKEN, estimated=True)
+            return Step(
+                len(steps),
+                "model",
+                text=text,
+                calls=whole.calls,
+                cut=cut,
+                provider=told.provider,
+                model=whole.model or told.model,
+                spent=cost(usage, profile),
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                estimated=usage.estimated,
+                skipped=told.skipped,
+            )
 
-    async def _finish(
-        self, ending: Ending, steps: tuple[Step, ...], unwritten: Step | None
-    ) -> AsyncGenerator[Event, None]:
+        try:
+            async with aclosing(self._line.ask(make, script=bool(ask.script), model=self._bot.model)) as said:
+                while (chunk := await self._waiting(anext(said, None))) is not None:
+                    if isinstance(chunk, Chosen):
+                        told.provider, told.model, told.skipped = chunk.provider, chunk.model, chunk.skipped
+                        profile = chunk.profile
+                    elif isinstance(chunk, Words):
+                        if not self._grip.is_sure():
+                            await self._grip.make_sure()
+                        if told.first_s is None:
+                            told.first_s = self._clock()
+                        text += chunk.text
+                        told.said += chunk.text
+                        yield Delta(chunk.text)
+                        if self._run.cancelled or self._grip.cancelled:
+                            break
+                    else:
+                        whole, cut = chunk, False
+            self._reach("answered")
+        finally:
+            # What was said was paid for, whoever broke it off; a run that is given back says all of it again elsewhere.
+            if text or not cut:
+                self._unwritten = step()
+
+    async def _call(self, call: Call) -> AsyncGenerator[Event, None]:
+        """Call one tool: written as begun first, where it must not happen twice."""
+        n, ask = len(self._steps), self._held.ask
+        box = self._offer.box(self._steps)
+        tool = box.get(call.name)
+        once = tool is not None and not tool.repeats
+        if once:
+            await self._write(Step(n, "tool", call_id=call.id, open=True))
+            self._reach("about_to_call")
+            if self._grip.cancelled:
+                await self._close(Step(n, "tool", text="error: cancelled before it was called", call_id=call.id))
+                return
+        if tool is not None and tool.busy:
+            yield Busy(tool.busy)
+        await self._grip.make_sure()
+        handed = Handed(self._held.id, call.id, self._bot.slug, ask.surface, ask.room, ask.language, self._means.desk)
+        answered = await self._waiting(box.call(call, handed))
+        self._reach("called")
+        step = Step(n, "tool", text=answered.text, call_id=call.id)
+        if once:
+            await self._close(step)
+        else:
+            self._unwritten = step
+        for event in answered.events:
+            yield event
+
+    async def _waiting(self, what: Awaitable[T]) -> T:
+        """Wait for somebody outside, but no longer than the run has, nor past a cancel. Raises `_Interrupted`."""
+        left_s = time_left_s(self._run, self._clock() + self._offset_s)
+        try:
+            async with asyncio.timeout(max(0.0, left_s)) as self._wait:
+                if self._grip.cancelled or self._grip.lost or self._giving_back:
+                    self._interrupt()
+                return await what
+        except TimeoutError:
+            if self._wait is not None and self._wait.expired():
+                raise _Interrupted from None
+            raise
+        finally:
+            self._wait = None
+
+    def _interrupt(self) -> None:
+        if self._wait is not None and not self._wait.expired():
+            self._wait.reschedule(0.0)
+
+    async def _write(self, step: Step) -> None:
+        """Write a step, in the transaction that renews. It is written even where whoever listens leaves meanwhile."""
+        writing = asyncio.ensure_future(self._store.renew(self._held, step))
+        await self._written(writing, (*self._steps, step))
+
+    async def _close(self, step: Step) -> None:
+        """Write the answer of a call into the row that says it was begun."""
+        writing = asyncio.ensure_future(self._store.close_step(self._held, step))
+        await self._written(writing, (*self._steps[: step.n], step))
+
+    async def _written(self, writing: asyncio.Future[bool], steps: tuple[Step, ...]) -> None:
+        asked_s = self._clock()
+        try:
+            cancelled = await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait({writing})
+            if not writing.cancelled() and writing.exception() is None:
+                self._steps, self._unwritten = steps, None
+            raise
+        self._steps, self._unwritten = steps, None
+        self._grip.confirmed(asked_s)
+        self._grip.change(cancelled=cancelled)
+        self._reach("step_written")
+
+    async def _finish(self, ending: Ending, steps: tuple[Step, ...]) -> AsyncGenerator[Event, None]:
         for delta in self._words(ending):
+            await self._grip.make_sure()
             yield delta
-        await self._end("cancelled" if ending == "cancelled" else "done", ending, step=unwritten)
+        await self._end("cancelled" if ending == "cancelled" else "done", ending)
         usage = _usage(steps)
         yield self._trace(len(steps), usage)
         yield Done(ending, usage)
 
     async def _fail(self, message: str, whose: str) -> AsyncGenerator[Event, None]:
         """The room hears the ending; whoever asked gets the provider's own sentence."""
-        for delta in self._words("failed"):
-            yield delta
         try:
+            for delta in self._words("failed"):
+                await self._grip.make_sure()
+                yield delta
             await self._end("failed", None, reason=message)
         except LeaseLost:
             message, whose = _OVERTAKEN, "ours"
@@ -174,33 +316,28 @@ class Turn:
             return []
         return [Delta(f" {words}" if self._told.said.strip() else words)]
 
-    async def _end(
-        self, state: State, ending: Ending | None, *, reason: str | None = None, step: Step | None = None
-    ) -> None:
-        """Write the end, whatever happens to whoever is waiting for it."""
-        self._over = True
-        finish = self._store.finish(self._held, state, ending=ending, answer=self._told.said, reason=reason, step=step)
-        writing = asyncio.ensure_future(finish)
-        try:
-            await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            with suppress(LeaseLost):
-                await writing
-            raise
-        except LeaseLost:
-            if state != "cancelled":
-                raise
+    async def _leave(self) -> None:
+        """Whoever was listening has gone: the row says so. Where the process stops, another one goes on instead."""
+        with suppress(LeaseLost):
+            await (self._release() if self._giving_back else self._end("cancelled", "cancelled"))
 
-    async def _hold_on(self) -> None:
-        """Renew every third of the lease, and notice a cancel or a loss."""
-        while True:
-            await asyncio.sleep(self._store.lease_s / 3)
-            try:
-                if await self._store.renew(self._held):
-                    self._run = replace(self._run, cancelled=True)
-            except LeaseLost:
-                self._lost = True
-                return
+    async def _release(self) -> None:
+        self._over = True
+        await self._store.release(self._held)
+
+    async def _end(self, state: State, ending: Ending | None, *, reason: str | None = None) -> None:
+        """Write the end with what is not written yet, whatever happens to whoever is waiting for it."""
+        self._over = True
+        steps = self._steps if self._unwritten is None else (*self._steps, self._unwritten)
+        await self._store.finish(
+            self._held,
+            state,
+            ending=ending,
+            answer="".join(step.text for step in steps if step.kind == "model"),
+            reason=reason,
+            step=self._unwritten,
+            spent=sum(step.spent for step in steps),
+        )
 
     def _trace(self, steps: int, usage: Usage) -> Trace:
         told, now_s = self._told, self._clock()
@@ -235,8 +372,3 @@ def _usage(steps: tuple[Step, ...]) -> Usage:
         sum(step.completion_tokens for step in steps),
         any(step.estimated for step in steps),
     )
-
-
-def _no_such_tool(n: int, call: Call) -> Step:
-    """A bad call is an error for the model to read. No tool is offered, so every call is one."""
-    return Step(n, "tool", text=f"error: there is no tool named {call.name!r}; answer without it", call_id=call.id)

@@ -29,7 +29,7 @@ async def opens(tmp_path: Path) -> AsyncIterator[Opens]:
             content=content(tmp_path / "site", guide=bot),
             database_url=f"sqlite+aiosqlite:///{tmp_path / 'db' / 'core.db'}",
             providers=providers,
-            **{"sweep_s": 0, **more},
+            **{"worker": False, **more},
         )
         cores.append(core)
         return core
@@ -115,8 +115,27 @@ async def test_a_task_that_is_cancelled_while_the_model_thinks_leaves_a_cancelle
     assert provider.closed == 1
 
 
-async def test_a_cancel_from_elsewhere_ends_the_run_at_its_next_step(opens: Opens) -> None:
-    provider = Told([Whole((Call("c1", "launch", "{}"),))], ["never"])
+@pytest.mark.parametrize("where", ["here", "in another process"])
+async def test_a_cancel_ends_an_answer_that_a_model_is_thinking_about(opens: Opens, tmp_path: Path, where: str) -> None:
+    provider = Told(["Well, ", "hang"])
+    core = await opens(provider)
+    other = Store(f"sqlite+aiosqlite:///{tmp_path / 'db' / 'core.db'}")
+    events = []
+    async for event in core.run_turn(ask()):
+        events.append(event)
+        if isinstance(event, Delta) and len(events) == 2:
+            assert await (core if where == "here" else other).cancel(events[0].run)
+    assert [ending.ending for ending in endings(events)] == ["cancelled"]
+    assert provider.closed == 1
+    record = await core.record(events[0].run)
+    assert (record.state, record.answer) == ("cancelled", "Well, ")
+    assert [(step.text, step.cut) for step in await other.steps(record.id)] == [("Well, ", True)]
+    assert not await core.cancel(events[0].run)
+    await other.close()
+
+
+async def test_a_cancel_before_the_model_is_asked_asks_nobody(opens: Opens) -> None:
+    provider = Told(["never"])
     core = await opens(provider)
     events = []
     async for event in core.run_turn(ask()):
@@ -124,8 +143,7 @@ async def test_a_cancel_from_elsewhere_ends_the_run_at_its_next_step(opens: Open
             assert await core.cancel(event.run)
         events.append(event)
     assert [ending.ending for ending in endings(events)] == ["cancelled"]
-    assert len(provider.asked) == 1
-    assert not await core.cancel(events[0].run)
+    assert provider.asked == []
 
 
 async def test_the_room_hears_the_ending_and_the_asker_the_reason(opens: Opens) -> None:

@@ -27,7 +27,7 @@ async def core(tmp_path: Path) -> AsyncIterator[Core]:
         content=content(tmp_path),
         database_url=f"sqlite+aiosqlite:///{tmp_path / 'core.db'}",
         providers=[ScriptProvider(stand_in="Nothing was scripted.")],
-        sweep_s=0,
+        worker=False,
     )
     yield opened
     await opened.close()

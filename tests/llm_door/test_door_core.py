@@ -29,7 +29,7 @@ async def real(folder: Path, provider: ScriptProvider) -> AsyncIterator[tuple[st
     (folder / "bots").mkdir()
     (folder / "bots" / "guide.md").write_text(BOT)
     core = await Core.open(
-        content=folder, database_url=f"sqlite+aiosqlite:///{folder}/db.sqlite", providers=[provider], sweep_s=0
+        content=folder, database_url=f"sqlite+aiosqlite:///{folder}/db.sqlite", providers=[provider], worker=False
     )
     app = FastAPI()
     app.include_router(create_door(core, Signer(SECRET)))
