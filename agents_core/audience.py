@@ -9,7 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from pydantic import AfterValidator, Field
 
 PLAIN = ("anyone", "authenticated", "customer", "subscribed")
 NAMED = ("tier", "role", "bought")
@@ -49,3 +51,13 @@ def fault(word: str) -> tuple[str, str] | None:
     close = difflib.get_close_matches(kind, (*PLAIN, *NAMED), 1)
     meant = f"; did you mean `{close[0]}{colon}{name}`?" if close else ""
     return f"`{word}` is no audience{meant}", known
+
+
+def _is_audience(word: str) -> str:
+    found = fault(word)
+    if found:
+        raise ValueError("\n".join(found))
+    return word
+
+
+AudienceWord = Annotated[str, Field(max_length=90), AfterValidator(_is_audience)]

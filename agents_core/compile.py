@@ -1,4 +1,4 @@
-"""The compile: a folder of files to bots and refusals.
+"""The compile: a folder of files to bots, skills, tools, commands and refusals.
 
 Not a loader that skips what it does not understand. The one rule: every refusal of every file is reported at once, with
 file, line, what is wrong and what to write instead; nothing is ignored.
@@ -6,47 +6,46 @@ file, line, what is wrong and what to write instead; nothing is ignored.
 
 from __future__ import annotations
 
-import difflib
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
-
-from agents_core.bots import LATER, Bot, BotMatter, EndingsMatter, LimitsMatter, VoiceMatter, bot_from
-from agents_core.matter import Matter, Refusal, Refused, split
+from agents_core.bots import BLOCKS, Bot, BotMatter, bot_from, never_acted_on
+from agents_core.matter import Matter, Refusal, Refused, read_file
+from agents_core.offer import OPEN_SKILL, Skill
+from agents_core.refusing import Many, no_such, validated
+from agents_core.site import skills as skill_files
+from agents_core.site.builtin import BUILT_IN, NEEDS, built_in
+from agents_core.site.commands import Command, read_command
+from agents_core.site.facts import Facts, read_facts
+from agents_core.site.skills import read_skill
+from agents_core.site.toolfiles import read_tools
+from agents_core.tools import Tool
+from agents_core.words import House, house_words
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SLUG_CHARS = 60
-_HOUSE = Path(__file__).with_name("house.toml")
-_BLOCKS: dict[tuple[str, ...], type] = {
-    (): BotMatter,
-    ("voice",): VoiceMatter,
-    ("limits",): LimitsMatter,
-    ("endings",): EndingsMatter,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class House:
-    """The words that thinking adds: endings, stand-ins, and how an answer is to sound."""
-
-    endings: Mapping[str, str]
-    stand_in: Mapping[str, str]
-    brief: Mapping[str, str]
+_KIT_BOTS = Path(__file__).parent / "kit" / "bots"
+_T = TypeVar("_T")
+ALL = "all"
+# Lists that a bot which extends another adds to; everything else of its own stands in place of the other's.
+_ADDED = ("tools", "skills")
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a folder came to."""
+    """What a folder came to. `granted` are the tools of each name a bot may list: a tool, or a file of several."""
 
     bots: Mapping[str, Bot]
     house: House
     refusals: tuple[Refusal, ...]
+    skills: Mapping[str, Skill] = field(default_factory=dict)
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    granted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
 
 
 def check_bots(folder: Path) -> list[Refusal]:
@@ -55,165 +54,213 @@ def check_bots(folder: Path) -> list[Refusal]:
 
 
 def compile_folder(folder: Path) -> Compiled:
-    """Read `folder/bots/*.md` (or `folder/*.md` where it has no `bots`) and `folder/house.toml`."""
+    """Read a content folder: `bots/`, `skills/`, `tools/`, `commands/`, the site's facts and `house.toml`.
+
+    A folder without `bots/` is read as a folder of bots.
+    """
     refusals: list[Refusal] = []
-    house = _house(folder, refusals)
-    bots: dict[str, Bot] = {}
-    files = bot_files(folder)
-    for file in files:
-        name = file.relative_to(folder).as_posix()
-        try:
-            bots[file.stem] = _bot(file, house)
-        except Refused as refused:
-            refusals.append(Refusal(name, refused.line, refused.what, refused.instead))
-        except _Many as many:
-            refusals.extend(Refusal(name, refused.line, refused.what, refused.instead) for refused in many.refused)
-    if not files:
-        refusals.append(Refusal(str(folder), 1, "there are no bots in this folder", "Put one in `bots/<name>.md`"))
-    return Compiled(bots, house, tuple(sorted(set(refusals))))
+    house = house_words(folder, refusals)
+    facts = read_facts(folder, refusals)
+    tools, granted = _tools(folder, facts, house, refusals)
+    skills = _skills(folder, tools, granted, refusals)
+    names = _Names(skills, granted)
+    bots = _bots(folder, house, names, refusals)
+    broken = frozenset(file.stem for file in bot_files(folder)) - frozenset(bots)
+    commands = _each(folder, "commands", refusals, lambda file: read_command(file, bots, broken))
+    return Compiled(
+        bots,
+        house,
+        tuple(sorted(set(refusals))),
+        skills,
+        tools,
+        granted,
+        {name: command for name, command in commands.items() if command is not None},
+        facts,
+    )
 
 
 def bot_files(folder: Path) -> list[Path]:
-    """The files a compile would read, in order of name. Hidden files are an editor's."""
+    """The files of bots, in order of name. Hidden files are an editor's."""
     place = folder / "bots" if (folder / "bots").is_dir() else folder
-    return sorted(f for f in place.iterdir() if f.is_file() and f.suffix.lower() in _BOT_LIKE and f.name[0] != ".")
+    return _texts(place)
 
 
-# What somebody may have meant as a bot. A README or a picture beside the bots is nobody's mistake.
-_BOT_LIKE = (".md", ".markdown", ".mdx")
+def all_files(folder: Path) -> list[Path]:
+    """Every file a compile would read."""
+    places = [folder / name for name in ("skills", "tools", "commands", "pages") if (folder / name).is_dir()]
+    beside = [file for place in places for file in place.iterdir() if file.is_file() and file.name[0] != "."]
+    facts = [folder / name for name in ("house.toml", "catalog.toml", "whats-on.toml", "people.toml")]
+    return [*bot_files(folder), *sorted(beside), *(file for file in facts if file.is_file())]
 
 
-class _Many(Exception):
-    def __init__(self, refused: list[Refused]) -> None:
-        super().__init__(f"{len(refused)} refusals")
-        self.refused = refused
+# What somebody may have meant as one of these files. A README or a picture beside the bots is nobody's mistake.
+_TEXT_LIKE = (".md", ".markdown", ".mdx")
 
 
-def _bot(file: Path, house: House) -> Bot:
-    if file.suffix != ".md":
-        raise Refused(1, f"a bot's file ends in `.md`, not `{file.suffix}`", f"Rename it `{file.stem}.md`")
-    if not _SLUG.fullmatch(file.stem) or len(file.stem) > _SLUG_CHARS:
-        better = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "my-bot"
-        raise Refused(
-            1,
-            f"`{file.stem}` cannot be a bot's address",
-            f"Use a-z, 0-9 and single hyphens: `{better[:_SLUG_CHARS]}.md`",
-        )
-    try:
-        data = file.read_bytes()
-    except OSError as fault:
-        raise Refused(1, f"the file cannot be read ({fault.strerror})", "Let the server read it") from None
-    matter = split(data)
-    refused = [*_voice_without_surface(matter)]
-    if not matter.body:
-        refused.append(Refused(matter.body_line, "the body is empty", "Write under the front matter who the bot is"))
-    known: BotMatter | None = None
-    try:
-        known = BotMatter.model_validate(matter.values)
-    except ValidationError as fault:
-        refused.extend(_in_words(error, matter) for error in fault.errors(include_url=False))
-    if known is None or refused:
-        raise _Many(refused)
-    return bot_from(file.stem, known, matter.body, house.endings)
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a bot may name."""
+
+    skills: Mapping[str, Skill]
+    granted: Mapping[str, tuple[str, ...]]
 
 
-def _voice_without_surface(matter: Matter) -> Iterator[Refused]:
-    surfaces = matter.values.get("surfaces")
-    if "voice" in matter.values and isinstance(surfaces, list) and "voice" not in surfaces:
-        yield Refused(
-            matter.line(("voice",)),
-            "`voice:` says how the bot sounds, but `surfaces:` does not have `voice`",
-            "Add `voice` to `surfaces:`, or take the `voice:` block out",
-        )
+def _texts(place: Path) -> list[Path]:
+    return sorted(f for f in place.iterdir() if f.is_file() and f.suffix.lower() in _TEXT_LIKE and f.name[0] != ".")
 
 
-def _in_words(error: ErrorDetails, matter: Matter) -> Refused:
-    """One of pydantic's errors, as somebody who writes bots would say it."""
-    path = tuple(error["loc"])
-    key, line, ctx = _dotted(path), matter.line(path), error.get("ctx", {})
-    given = error.get("input")
-    match error["type"]:
-        case "extra_forbidden":
-            return _unknown(path, line)
-        case "missing":
-            return Refused(line, f"`{key}` is missing", f"Add `{path[-1]}:`")
-        case "literal_error":
-            choice = str(ctx["expected"]).replace("'", "`")
-            return Refused(line, f"`{key}` cannot be {_shown(given)}", f"Use {choice}{_meant(given, choice)}")
-        case "string_type":
-            return Refused(line, f"`{key}` is {_shown(given)}, which is not text", f'Put it in quotes: "{given}"')
-        case "list_type":
-            return Refused(line, f"`{key}` is not a list", f"Write `{path[-1]}: [{given}]`")
-        case "too_short" | "string_too_short":
-            return Refused(line, f"`{key}` is empty", "Give it a value, or leave the key out where it has a default")
-        case "too_long" | "string_too_long":
-            return Refused(line, f"`{key}` is too long", f"Keep it to {ctx['max_length']}")
-        case "greater_than_equal" | "greater_than" | "less_than_equal" | "less_than":
-            return Refused(line, f"`{key}` is {_shown(given)}, out of range", f"Use a number {_range(error)}")
-        case "int_type" | "float_type" | "int_from_float" | "finite_number":
-            kind = "a whole number" if error["type"].startswith("int") else "a number"
-            return Refused(
-                line, f"`{key}` is {_shown(given)}, which is not {kind}", "Write it in digits, without quotes"
-            )
-        case "bool_type":
-            return Refused(line, f"`{key}` is {_shown(given)}", "Write `true` or `false`")
-        case "model_type" | "dict_type" | "model_attributes_type":
-            return Refused(line, f"`{key}` is not a block of keys", "Write its keys under it, indented")
-        case "string_pattern_mismatch":
-            return Refused(line, f"`{key}` cannot be {_shown(given)}", "Use a language's code, as in `en` or `pt-BR`")
-        case _:
-            return Refused(line, f"`{key}`: {error['msg'][:1].lower()}{error['msg'][1:]}", "See the example bots")
-
-
-def _unknown(path: tuple[str | int, ...], line: int) -> Refused:
-    key, block = str(path[-1]), tuple(str(part) for part in path[:-1])
-    if not block and key in LATER:
-        return Refused(line, f"`{key}:` is not available yet, and would not be acted on", "Take it out")
-    fields: Mapping[str, Any] = getattr(_BLOCKS.get(block), "model_fields", {})
-    names = [field.alias or name for name, field in fields.items()]
-    close = difflib.get_close_matches(key, names, 1)
-    instead = f"Did you mean `{close[0]}`?" if close else f"The keys here are {', '.join(names)}"
-    return Refused(line, f"there is no key `{_dotted(path)}`", instead)
-
-
-def _dotted(path: tuple[str | int, ...]) -> str:
-    return ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
-
-
-def _shown(given: object) -> str:
-    return f"`{str(given)[:60]}`"
-
-
-def _meant(given: object, choice: str) -> str:
-    close = difflib.get_close_matches(str(given), re.findall(r"`(\w+)`", choice), 1)
-    return f"; did you mean `{close[0]}`?" if close else ""
-
-
-def _range(error: ErrorDetails) -> str:
-    names = {"ge": "from", "gt": "over", "le": "up to", "lt": "under"}
-    return " ".join(f"{names[key]} {value:g}" for key, value in error.get("ctx", {}).items() if key in names)
-
-
-def _house(folder: Path, refusals: list[Refusal]) -> House:
-    """The house's words, the site's own over them."""
-    words: dict[str, dict[str, str]] = tomllib.loads(_HOUSE.read_text(encoding="utf-8"))
-    own = folder / "house.toml"
-    if own.is_file():
+def _each(folder: Path, kind: str, refusals: list[Refusal], read: Callable[[Path], _T]) -> dict[str, _T]:
+    """Read every file of a kind; what is wrong goes to `refusals`."""
+    place = folder / kind if (folder / kind).is_dir() else None
+    if kind == "bots" and place is None:
+        place = folder
+    found: dict[str, _T] = {}
+    for file in _texts(place) if place else []:
+        name = file.relative_to(folder).as_posix()
         try:
-            given = tomllib.loads(own.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-            at = re.search(r"line (\d+)", str(fault))
-            refusals.append(Refusal(own.name, int(at[1]) if at else 1, f"it is not TOML: {fault}", "Mend that line"))
-            given = {}
-        lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
-        for block, keys in given.items():
-            for key, said in keys.items() if isinstance(keys, dict) else ():
-                if key in words.get(block, {}) and isinstance(said, str):
-                    words[block][key] = said
-                else:
-                    known = ", ".join(f"{b}.{k}" for b, ks in words.items() for k in ks)
-                    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(key)), 1)
-                    refusals.append(
-                        Refusal(own.name, line, f"there are no words `{block}.{key}`", f"The words are {known}")
-                    )
-    return House(words["endings"], words["stand_in"], words["brief"])
+            _named(file, kind)
+            found[file.stem] = read(file)
+        except Refused as refused:
+            refusals.append(Refusal(name, refused.line, refused.what, refused.instead))
+        except Many as many:
+            refusals.extend(Refusal(name, refused.line, refused.what, refused.instead) for refused in many.refused)
+    return found
+
+
+def _named(file: Path, kind: str) -> None:
+    one = kind.removesuffix("s")
+    if file.suffix != ".md":
+        raise Refused(1, f"a {one}'s file ends in `.md`, not `{file.suffix}`", f"Rename it `{file.stem}.md`")
+    if not _SLUG.fullmatch(file.stem) or len(file.stem) > _SLUG_CHARS:
+        better = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or f"my-{one}"
+        what = f"`{file.stem}` cannot be a {one}'s {'address' if kind == 'bots' else 'name'}"
+        raise Refused(1, what, f"Use a-z, 0-9 and single hyphens: `{better[:_SLUG_CHARS]}.md`")
+
+
+def _tools(
+    folder: Path, facts: Facts, house: House, refusals: list[Refusal]
+) -> tuple[dict[str, Tool], dict[str, tuple[str, ...]]]:
+    """Every tool by its name, and the names that each name grants."""
+    asking = frozenset(house.words["asking"].split())
+    tools = {tool.name: tool for tool in built_in(facts, asking)}
+    granted: dict[str, tuple[str, ...]] = {name: (name,) for name in tools}
+    files = _each(folder, "tools", refusals, read_tools)
+    for stem, made in files.items():
+        names = []
+        for tool in made:
+            if tool.name in tools or tool.name in (*BUILT_IN, OPEN_SKILL):
+                what = f"there is a tool named `{tool.name}` already"
+                refusals.append(Refusal(f"tools/{stem}.md", 1, what, "Give the file another name"))
+                continue
+            tools[tool.name] = tool
+            granted[tool.name] = (tool.name,)
+            names.append(tool.name)
+        granted[stem] = tuple(names)
+    return tools, granted
+
+
+def _skills(
+    folder: Path, tools: Mapping[str, Tool], granted: Mapping[str, tuple[str, ...]], refusals: list[Refusal]
+) -> dict[str, Skill]:
+    """The house's skills and the site's, which replaces one of the same name outright."""
+    read = {file.stem: read_skill(file) for file in _texts(skill_files.KIT)}
+    read |= _each(folder, "skills", refusals, read_skill)
+    skills = {}
+    for stem, (skill, matter) in read.items():
+        faults = [
+            _no_tool(name, granted, matter.line(("tools", n)))
+            for n, name in enumerate(skill.tools)
+            if name not in granted
+        ]
+        refusals.extend(Refusal(f"skills/{stem}.md", fault.line, fault.what, fault.instead) for fault in faults)
+        if not faults:
+            brought = tuple(tool for name in skill.tools for tool in granted[name] if tool in tools)
+            skills[stem] = Skill(skill.name, skill.description, skill.body, brought, skill.audience)
+    return skills
+
+
+def _no_tool(name: str, granted: Mapping[str, tuple[str, ...]], line: int) -> Refused:
+    if name in BUILT_IN:
+        what = f"the tool `{name}` has nothing to read: there is no {NEEDS[name]} in the content folder"
+        return Refused(line, what, f"Write {NEEDS[name]}, or take `{name}` out")
+    return no_such("tool", name, granted, line)
+
+
+def _bots(folder: Path, house: House, names: _Names, refusals: list[Refusal]) -> dict[str, Bot]:
+    if not bot_files(folder):
+        refusals.append(Refusal(str(folder), 1, "there are no bots in this folder", "Put one in `bots/<name>.md`"))
+    return _each(folder, "bots", refusals, lambda file: _bot(file, house, names))
+
+
+def _bot(file: Path, house: House, names: _Names) -> Bot:
+    matter = read_file(file)
+    refused = [*never_acted_on(matter)]
+    values, body = matter.values, matter.body
+    if not body:
+        refused.append(Refused(matter.body_line, "the body is empty", "Write under the front matter who the bot is"))
+    try:
+        if isinstance(values.get("extends"), str) and values["extends"]:
+            values, body = _extended(file, matter)
+        known = validated(BotMatter, values, matter, BLOCKS)
+        refused.extend(_unknown_names(matter, names))
+    except Many as many:
+        raise Many([*refused, *many.refused]) from None
+    if refused:
+        raise Many(refused)
+    bot = bot_from(file.stem, known, body, house.endings)
+    return _with_names(bot, names)
+
+
+def _extended(file: Path, matter: Matter, below: tuple[str, ...] = ()) -> tuple[dict[str, Any], str]:
+    """The keys and the body of a bot over those of the one it extends: the other's words and tools come first."""
+    slug = matter.values.get("extends")
+    if not isinstance(slug, str) or not slug:
+        return matter.values, matter.body
+    line = matter.line(("extends",))
+    if slug == file.stem or slug in below:
+        raise Many([Refused(line, f"`{slug}` extends itself", "Take `extends:` out of one of them")])
+    other = next((p for p in (file.parent / f"{slug}.md", _KIT_BOTS / f"{slug}.md") if p.is_file()), None)
+    if other is None:
+        known = {path.stem for place in (file.parent, _KIT_BOTS) for path in _texts(place)} - {file.stem}
+        raise Many([no_such("bot", slug, known, line)])
+    try:
+        values, body = _extended(other, read_file(other), (*below, file.stem))
+        validated(BotMatter, {key: value for key, value in values.items() if key != "extends"}, matter, BLOCKS)
+    except Refused as fault:
+        raise Many([Refused(line, f"`{slug}` is refused itself: {fault.what}", "Mend that file first")]) from None
+    except Many as many:
+        if any(fault.line == line and "extends itself" in fault.what for fault in many.refused):
+            raise
+        what = f"`{slug}` is refused itself: {many.refused[0].what}"
+        raise Many([Refused(line, what, "Mend that file first")]) from None
+    merged = {**values, **matter.values}
+    for key, value in matter.values.items():
+        theirs = values.get(key)
+        if isinstance(value, Mapping) and isinstance(theirs, Mapping):
+            merged[key] = {**theirs, **value}
+        elif key in _ADDED and theirs:
+            merged[key] = [*_listed(theirs), *_listed(value)]
+    return merged, f"{body}\n\n{matter.body}" if matter.body else body
+
+
+def _listed(value: Any) -> list[Any]:
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else []
+
+
+def _unknown_names(matter: Matter, names: _Names) -> list[Refused]:
+    """The tools and skills that the file names itself and that are not there."""
+    faults = []
+    for n, name in enumerate(_listed(matter.values.get("tools", []))):
+        if str(name) not in names.granted:
+            faults.append(_no_tool(str(name), names.granted, matter.line(("tools", n))))
+    for n, name in enumerate(_listed(matter.values.get("skills", []))):
+        if str(name) not in names.skills and name != ALL:
+            faults.append(no_such("skill", str(name), [*names.skills, ALL], matter.line(("skills", n))))
+    return faults
+
+
+def _with_names(bot: Bot, names: _Names) -> Bot:
+    """The bot with its names spelled out. `all` is every skill there is, those that are written later too."""
+    skills = tuple(names.skills) if ALL in bot.skills else tuple(name for name in bot.skills if name in names.skills)
+    tools = dict.fromkeys(tool for name in bot.tools for tool in names.granted.get(name, ()))
+    return replace(bot, skills=skills, tools=tuple(tools))

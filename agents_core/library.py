@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from agents_core.audience import Held
 from agents_core.bots import Bot
-from agents_core.compile import Compiled, House, bot_files, compile_folder
+from agents_core.compile import all_files, bot_files, compile_folder
 from agents_core.errors import ContentRefused
 from agents_core.matter import Refusal
 from agents_core.offer import Offer, offer
+from agents_core.site.facts import Facts
+from agents_core.words import House
 
 # How often the files are looked at. A look is one `stat` a file.
 LOOK_S = 0.5
 
+_T = TypeVar("_T")
 _Seen = tuple[tuple[str, int, int], ...]
 
 
@@ -50,7 +55,16 @@ class Bots(Mapping[str, Bot]):
 
     def offer(self, bot: Bot, held: Held) -> Offer:
         """The tools and skills of `bot` for somebody who holds these words: asked once a run, for its asker."""
-        return offer((), (), {}, held)
+        found = self._compiled
+        tools = [found.tools[name] for name in bot.tools if name in found.tools]
+        skills = [found.skills[name] for name in bot.skills if name in found.skills]
+        commands = [command for command in found.commands.values() if command.bot == bot.slug]
+        return offer(tools, skills, found.tools, held, commands)
+
+    @property
+    def facts(self) -> Facts:
+        """What the site's files say of what it offers, what is on and who people are."""
+        return self._compiled.facts
 
     async def fresh(self) -> None:
         """Read the folder again where a file changed. Off the event loop; the last good version of each bot stays."""
@@ -62,9 +76,16 @@ class Bots(Mapping[str, Bot]):
             return
         self._seen = seen
         found = await asyncio.to_thread(compile_folder, self._folder)
-        there = {Path(name).stem for name, _, _ in seen}
+        there = {file.stem for file in bot_files(self._folder)}
         kept = {slug: bot for slug, bot in self._compiled.bots.items() if slug in there and slug not in found.bots}
-        self._compiled = Compiled({**kept, **found.bots}, found.house, found.refusals)
+        # A bot that is kept goes on with the tools and skills it was good with.
+        before = self._compiled
+        self._compiled = replace(
+            found,
+            bots={**kept, **found.bots},
+            tools={**_kept(kept, before.tools), **found.tools},
+            skills={**_kept(kept, before.skills), **found.skills},
+        )
 
     def __getitem__(self, slug: str) -> Bot:
         return self._compiled.bots[slug]
@@ -77,10 +98,14 @@ class Bots(Mapping[str, Bot]):
 
     def _look(self) -> _Seen:
         seen = []
-        for file in (*bot_files(self._folder), self._folder / "house.toml"):
+        for file in all_files(self._folder):
             try:
                 stat = file.stat()
             except FileNotFoundError:
                 continue
-            seen.append((file.name, stat.st_mtime_ns, stat.st_size))
+            seen.append((str(file), stat.st_mtime_ns, stat.st_size))
         return tuple(seen)
+
+
+def _kept(bots: Mapping[str, Bot], before: Mapping[str, _T]) -> dict[str, _T]:
+    return dict(before) if bots else {}

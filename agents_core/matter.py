@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -52,10 +54,11 @@ Path_ = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """A file taken apart. `lines` gives the line of each key, by its path."""
+    """A file taken apart. `lines` gives the line of each key, by its path; `written` each value as it was written."""
 
     values: dict[str, Any]
     lines: Mapping[Path_, int]
+    written: Mapping[Path_, str]
     body: str
     body_line: int
 
@@ -66,8 +69,9 @@ class Matter:
         return self.lines.get(path, 1)
 
 
+@lru_cache(maxsize=2048)
 def split(data: bytes) -> Matter:
-    """Take a file apart. Raises `Refused`."""
+    """Take a file apart. Raises `Refused`. Kept, because a reload reads every file and few of them changed."""
     if len(data) > FILE_BYTES:
         raise Refused(1, f"the file is larger than {FILE_BYTES // 1024} KiB", "Keep a prompt to what a bot must know")
     try:
@@ -84,18 +88,27 @@ def split(data: bytes) -> Matter:
     block = "\n".join(lines[1:end]) + "\n"
     if len(block) > BLOCK_CHARS:
         raise Refused(1, f"the front matter is longer than {BLOCK_CHARS} characters", "Move prose into the body")
-    values, places = _read(block)
-    return Matter(values, places, "\n".join(lines[end + 1 :]).strip(), end + 2)
+    values, places, written = _read(block)
+    return Matter(values, places, written, "\n".join(lines[end + 1 :]).strip(), end + 2)
 
 
-def _read(block: str) -> tuple[dict[str, Any], dict[Path_, int]]:
+def read_file(file: Path) -> Matter:
+    """The file taken apart. Raises `Refused`."""
+    try:
+        return split(file.read_bytes())
+    except OSError as fault:
+        raise Refused(1, f"the file cannot be read ({fault.strerror})", "Let the server read it") from None
+
+
+def _read(block: str) -> tuple[dict[str, Any], dict[Path_, int], dict[Path_, str]]:
     yaml = YAML(typ="safe", pure=True)
     try:
         node = yaml.compose(block)
         if not isinstance(node, MappingNode):
             raise Refused(2, "the front matter is not a list of keys", "Write `name: …` and so on, a key a line")
         places: dict[Path_, int] = {(): 2}
-        _walk(node, (), places)
+        written: dict[Path_, str] = {}
+        _walk(node, (), places, written)
         values = yaml.constructor.construct_document(node)
     except MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
@@ -103,7 +116,7 @@ def _read(block: str) -> tuple[dict[str, Any], dict[Path_, int]]:
     except (YAMLError, ValueError, RecursionError) as fault:
         what = str(fault).splitlines()[0] if str(fault) else type(fault).__name__
         raise Refused(2, f"the front matter is not YAML: {what}", "See the example bots") from None
-    return values, places
+    return values, places, written
 
 
 def _yaml_words(fault: MarkedYAMLError) -> tuple[str, str]:
@@ -115,7 +128,7 @@ def _yaml_words(fault: MarkedYAMLError) -> tuple[str, str]:
     return f"the front matter is not YAML: {problem}", "Put text with `:` or `#` in quotes, and indent with spaces"
 
 
-def _walk(node: Node, path: Path_, places: dict[Path_, int]) -> None:
+def _walk(node: Node, path: Path_, places: dict[Path_, int], written: dict[Path_, str]) -> None:
     """Note the line of every key. Refuses anchors first, so that no alias can make the walk long."""
     line = node.start_mark.line + 2
     if node.anchor:
@@ -126,8 +139,10 @@ def _walk(node: Node, path: Path_, places: dict[Path_, int]) -> None:
         for key, value in node.value:
             here = (*path, str(key.value))
             places[here] = key.start_mark.line + 2
-            _walk(value, here, places)
+            _walk(value, here, places, written)
     elif isinstance(node, SequenceNode):
         for n, value in enumerate(node.value):
             places[(*path, n)] = value.start_mark.line + 2
-            _walk(value, (*path, n), places)
+            _walk(value, (*path, n), places, written)
+    else:
+        written[path] = str(node.value)

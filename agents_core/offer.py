@@ -17,6 +17,7 @@ from typing import Any
 
 from agents_core.audience import Held, may
 from agents_core.loop import Step
+from agents_core.site.commands import Command, said
 from agents_core.tools import Answered, Handed, Tool, Toolbox
 
 OPEN_SKILL = "open_skill"
@@ -40,6 +41,11 @@ class Offer:
     tools: tuple[Tool, ...] = ()
     skills: tuple[Skill, ...] = ()
     brought: Mapping[str, tuple[Tool, ...]] = field(default_factory=dict)
+    commands: Mapping[str, Command] = field(default_factory=dict)
+
+    def asked(self, text: str, surface: str) -> str:
+        """What is asked: `text`, or the prompt of the command it begins with, where that may be used here."""
+        return said(text, {name: one for name, one in self.commands.items() if surface in one.surfaces})
 
     def box(self, steps: tuple[Step, ...]) -> Toolbox:
         """The tools that are there after `steps`."""
@@ -75,15 +81,24 @@ class Offer:
 NOTHING = Offer()
 
 
-def offer(tools: Iterable[Tool], skills: Iterable[Skill], registry: Mapping[str, Tool], held: Held) -> Offer:
-    """What somebody who holds these words is offered of a bot's `tools` and `skills`."""
+def offer(
+    tools: Iterable[Tool],
+    skills: Iterable[Skill],
+    registry: Mapping[str, Tool],
+    held: Held,
+    commands: Iterable[Command] = (),
+) -> Offer:
+    """What somebody who holds these words is offered of a bot's `tools`, `skills` and `commands`."""
     kept = tuple(skill for skill in skills if may(skill.audience, held))
     own = tuple(tool for tool in tools if may(tool.audience, held))
     brought = {
-        skill.name: tuple(registry[name] for name in skill.tools if may(registry[name].audience, held))
+        skill.name: tuple(
+            registry[name] for name in skill.tools if name in registry and may(registry[name].audience, held)
+        )
         for skill in kept
     }
-    return Offer(own, kept, brought)
+    mine = {command.name: command for command in commands if may(command.audience, held)}
+    return Offer(own, kept, brought, mine)
 
 
 def _opens(call: Any, answered: set[str]) -> bool:

@@ -7,37 +7,61 @@ keeps prefixes reads it once.
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from agents_core.bots import Bot
-from agents_core.compile import House
 from agents_core.events import Ask, Line
 from agents_core.examples import Exchange, lead, length, like
 from agents_core.loop import Step
 from agents_core.offer import NOTHING, Offer
 from agents_core.providers.base import Profile, Question
+from agents_core.words import House
 
 
 def messages(
-    bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile, offer: Offer = NOTHING
+    bot: Bot,
+    house: House,
+    ask: Ask,
+    steps: tuple[Step, ...],
+    profile: Profile,
+    offer: Offer = NOTHING,
+    remembered: Sequence[str] = (),
 ) -> tuple[dict[str, Any], ...]:
-    """The conversation in OpenAI's shape."""
+    """The conversation in OpenAI's shape. `remembered` is what they said in earlier ones, oldest first."""
+    asked = offer.asked(ask.text, ask.surface)
     given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile, offer)}]
-    if profile.small and (exchange := like(bot.exchanges, ask.text)):
+    if profile.small and (exchange := like(bot.exchanges, asked)):
         given += shown(exchange)
     if bot.memory != "none":
         given += [{"role": line.role, "content": line.text} for line in _remembered(ask.history, profile)]
-    given.append({"role": "user", "content": ask.text})
+    if remembered and not profile.small:
+        # Beside the question, so that what is fixed stays fixed; and not as lines, which some models want to alternate.
+        before = "\n".join(f"- {said}" for said in remembered)
+        asked = f"{house.brief['remembered']}\n{before}\n\n{asked}"
+    given.append({"role": "user", "content": asked})
+    return (*given, *_taken(steps))
+
+
+def _taken(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
+    """The steps as messages. Calls are numbered anew: a model may give one id to two of them."""
+    given: list[dict[str, Any]] = []
+    waiting: list[tuple[str, str]] = []
     for step in steps:
-        if step.kind == "tool":
-            given.append({"role": "tool", "tool_call_id": step.call_id, "content": step.text})
-        else:
+        if step.kind == "model":
+            waiting = [(call.id, f"call_{step.n}_{n}") for n, call in enumerate(step.calls)]
             calls = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-                for call in step.calls
+                {"id": id_, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call, (_, id_) in zip(step.calls, waiting, strict=True)
             ]
             given.append({"role": "assistant", "content": step.text, **({"tool_calls": calls} if calls else {})})
-    return tuple(given)
+            continue
+        found = next((pair for pair in waiting if pair[0] == step.call_id), None)
+        if found:
+            waiting.remove(found)
+            given.append({"role": "tool", "tool_call_id": found[1], "content": step.text})
+    return given
 
 
 def shown(exchange: Exchange) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -46,13 +70,19 @@ def shown(exchange: Exchange) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def question(
-    bot: Bot, house: House, ask: Ask, steps: tuple[Step, ...], profile: Profile, offer: Offer = NOTHING
+    bot: Bot,
+    house: House,
+    ask: Ask,
+    steps: tuple[Step, ...],
+    profile: Profile,
+    offer: Offer = NOTHING,
+    remembered: Sequence[str] = (),
 ) -> Question:
     """The next asking of a model. A small one goes on from the answer that the bot's file has to such a question."""
-    given = messages(bot, house, ask, steps, profile, offer)
+    given = messages(bot, house, ask, steps, profile, offer, remembered)
     tools = offer.box(steps).shown() if profile.tools else ()
     turn = sum(step.kind == "model" for step in steps)
-    exchange = like(bot.exchanges, ask.text) if profile.small and not steps else None
+    exchange = like(bot.exchanges, offer.asked(ask.text, ask.surface)) if profile.small and not steps else None
     if exchange is None:
         return Question(given, script=ask.script, turn=turn, tools=tools)
     return Question(given, script=ask.script, turn=turn, tools=tools, lead=lead(exchange), sentences=length(exchange))
@@ -80,9 +110,12 @@ def system(bot: Bot, house: House, ask: Ask, profile: Profile, offer: Offer = NO
     return "\n\n".join(part for part in parts if part)
 
 
-def version(bot: Bot, house: House) -> str:
+def version(bot: Bot, house: House, offer: Offer = NOTHING) -> str:
     """A name for the words a model is given, so that a trace says which ones made an answer."""
-    words = "\n".join((bot.prompt, str(bot.exchanges), *(house.brief[key] for key in sorted(house.brief))))
+    shown_ = json.dumps(offer.box(()).shown(), sort_keys=True)
+    words = "\n".join(
+        (bot.prompt, str(bot.exchanges), offer.lines(), shown_, *(house.brief[k] for k in sorted(house.brief)))
+    )
     return f"{bot.slug}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
 
 

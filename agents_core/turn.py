@@ -16,7 +16,6 @@ from typing import TypeVar
 
 from agents_core import prompt
 from agents_core.bots import Bot
-from agents_core.compile import House
 from agents_core.errors import LeaseLost, ProviderFault
 from agents_core.events import Busy, Ceilings, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
 from agents_core.keeper import Keeper
@@ -27,6 +26,7 @@ from agents_core.providers.base import Profile, Question, Whole, Words
 from agents_core.providers.line import Chosen, Line
 from agents_core.store import Held, State, Store
 from agents_core.tools import Desk, Handed, unknown
+from agents_core.words import House
 from database import is_away
 
 _log = logging.getLogger(__name__)

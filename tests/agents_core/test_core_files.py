@@ -22,7 +22,31 @@ HEAD = "---\nname: X\nsurfaces: [voice]\n"
         pytest.param(HEAD + "limit: {}\n---\nB", [(4, "`limit`", "Did you mean `limits`?")], id="did-you-mean"),
         pytest.param(HEAD + "voice:\n  speeed: 1.0\n---\nB", [(5, "voice.speeed", "`speed`")], id="in-a-block"),
         pytest.param(HEAD + "zzz: 1\n---\nB", [(4, "`zzz`", "name, surfaces, for")], id="nothing-like-it"),
-        pytest.param(HEAD + "skills: [a]\n---\nB", [(4, "`skills:` is not available yet", "Take it out")], id="later"),
+        pytest.param(
+            HEAD + "skills: [a]\n---\nB", [(4, "no skill `a`", "There are all, body-law-money")], id="no-skill"
+        ),
+        pytest.param(HEAD + "tools: [about_mee]\n---\nB", [(4, "no tool", "Did you mean `about_me`?")], id="no-tool"),
+        pytest.param(HEAD + "tools: catalog\n---\nB", [(4, "nothing to read", "catalog.toml")], id="a-tool-of-nothing"),
+        pytest.param(HEAD + "for: [teir:gold]\n---\nB", [(4, "did you mean `tier:gold`", "The words")], id="audience"),
+        pytest.param(HEAD + "serves: role\n---\nB", [(4, "names no role", "`role:`")], id="audience-of-no-name"),
+        pytest.param(HEAD + "hears: [mention]\n---\nB", [(4, "`mention`", "Take it out")], id="a-trigger"),
+        pytest.param(
+            HEAD + "hears:\n  - schedule: { every: week, on: [monday], at: 10:00 }\n---\nB",
+            [(5, "`schedule`", "Take it out")],
+            id="FM3-a-schedule",
+        ),
+        pytest.param(HEAD + "answers: draft\n---\nB", [(4, "no desk", "directly")], id="a-draft-for-nobody"),
+        pytest.param(HEAD + "offer: always\n---\nB", [(4, "no desk", "off")], id="an-offer-to-nobody"),
+        pytest.param(HEAD + "offer: off\nanswers: directly\nhears: []\n---\nB", [], id="FM3-off-is-a-word"),
+        pytest.param(HEAD + "memory: persn\n---\nB", [(4, "persn", "did you mean `person`?")], id="a-memory"),
+        pytest.param(
+            HEAD + "limits: { per: { yaer: 1 } }\n---\nB", [(4, "limits.per.yaer", "minute, hour")], id="no-window"
+        ),
+        pytest.param("---\nname: 1.10\nsurfaces: [voice]\n---\nB", [(2, "`1.10`", '"1.10"')], id="FM9-a-version"),
+        pytest.param("---\nname: 0123\nsurfaces: [voice]\n---\nB", [(2, "`0123`", '"0123"')], id="FM9-a-number"),
+        pytest.param(HEAD + "model: {{date}}\n---\nB", [(4, "front matter", "")], id="FM7-two-braces"),
+        pytest.param(HEAD + "extends: nobody\n---\nB", [(4, "no bot `nobody`", "desk, good")], id="extends-nobody"),
+        pytest.param(HEAD + "extends: bad\n---\nB", [(4, "extends itself", "Take")], id="extends-itself"),
         pytest.param(
             "---\nname: X\nsurfaces: [support]\nvoice: {}\n---\nB",
             [(4, "`surfaces:` does not have `voice`", "take the `voice:`")],
@@ -32,7 +56,7 @@ HEAD = "---\nname: X\nsurfaces: [voice]\n"
         pytest.param(HEAD + "voice: { visual: barr }\n---\nB", [(4, "barr", "did you mean `bar`?")], id="a-choice"),
         pytest.param(HEAD + "limits: { steps: 0 }\n---\nB", [(4, "limits.steps", "from 1")], id="out-of-range"),
         pytest.param(HEAD + "limits: { steps: yes }\n---\nB", [(4, "whole number", "digits")], id="yes-is-text"),
-        pytest.param("---\nname: X\nsurfaces: voice\n---\nB", [(3, "not a list", "[voice]")], id="not-a-list"),
+        pytest.param(HEAD + "voice: { voices: amy }\n---\nB", [(4, "not a list", "[amy]")], id="not-a-list"),
         pytest.param("---\nname: X\nsurfaces: [telephone]\n---\nB", [(3, "telephone", "`voice`")], id="no-surface"),
         pytest.param(HEAD + "name: Y\n---\nB", [(4, "written twice", "one")], id="twice"),
         pytest.param(HEAD + "voice: &v {}\n---\nB", [(4, "&v", "Write the value out")], id="an-anchor"),

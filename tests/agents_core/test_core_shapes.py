@@ -86,7 +86,7 @@ async def test_steps_are_the_same_whoever_took_them(tmp_path: Path) -> None:
     given_ = question(compiled.bots["guide"], compiled.house, ask("2+2?"), steps, Profile())
     turns = request(given_, "m", Profile())["messages"]
     assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
-    assert turns[2]["content"][0] == {"type": "tool_result", "tool_use_id": "toolu_1", "content": "4"}
+    assert turns[2]["content"][0] == {"type": "tool_result", "tool_use_id": "call_0_0", "content": "4"}
 
 
 def test_fk11_a_result_whose_call_was_cut_away_goes_with_it() -> None:

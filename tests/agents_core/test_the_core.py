@@ -78,9 +78,7 @@ async def test_a_bot_that_is_not_there_is_refused_before_the_first_event(core: C
         pytest.param(
             "---\nname: X\nsurfaces: [voice]\nvoice:\n  speed: 9.0\n---\nBody.\n", 5, "speed", id="out of range"
         ),
-        pytest.param(
-            "---\nname: X\nsurfaces: [voice]\ntools: [about_me]\n---\nBody.\n", 4, "tools", id="not acted on yet"
-        ),
+        pytest.param("---\nname: X\nsurfaces: [voice]\ntools: [fly]\n---\nBody.\n", 4, "fly", id="no such tool"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said_with_its_line(tmp_path: Path, text: str, line: int, words: str) -> None:
