@@ -198,11 +198,11 @@ def _bot(file: Path, house: House, names: _Names) -> Bot:
     values, body = matter.values, matter.body
     if not body:
         refused.append(Refused(matter.body_line, "the body is empty", "Write under the front matter who the bot is"))
+    refused.extend(_unknown_names(matter, names))
     try:
         if isinstance(values.get("extends"), str) and values["extends"]:
             values, body = _extended(file, matter)
         known = validated(BotMatter, values, matter, BLOCKS)
-        refused.extend(_unknown_names(matter, names))
     except Many as many:
         raise Many([*refused, *many.refused]) from None
     if refused:

@@ -157,11 +157,18 @@ def _validated(file: Path, model: type[_T], said: Any, line: int, refusals: list
     try:
         return model.model_validate(said)
     except ValidationError as fault:
+        known = f"The keys here are {', '.join(model.model_fields)}"
         for error in fault.errors(include_url=False):
-            key = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("datetime", "date")))
+            path = [str(part) for part in error["loc"]]
+            key = ".".join(path)
             what = f"`{key}`: {error['msg'][:1].lower()}{error['msg'][1:]}".splitlines()[0]
-            known = ", ".join(model.model_fields)
-            refusals.append(Refusal(file.name, line, what, f"The keys here are {known}"))
+            if path[0] in ("at", "until"):
+                what = f"`{path[0]}` is no date, and no moment with its offset"
+                known = "Write 2026-12-03, or 2026-12-03T18:00:00+01:00"
+            # A value that may be of two kinds is refused once for each; somebody has to mend it once.
+            refusal = Refusal(file.name, line, what, known)
+            if refusal not in refusals:
+                refusals.append(refusal)
         return None
 
 

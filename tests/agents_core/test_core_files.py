@@ -45,7 +45,7 @@ HEAD = "---\nname: X\nsurfaces: [voice]\n"
         pytest.param("---\nname: 1.10\nsurfaces: [voice]\n---\nB", [(2, "`1.10`", '"1.10"')], id="FM9-a-version"),
         pytest.param("---\nname: 0123\nsurfaces: [voice]\n---\nB", [(2, "`0123`", '"0123"')], id="FM9-a-number"),
         pytest.param(HEAD + "model: {{date}}\n---\nB", [(4, "front matter", "")], id="FM7-two-braces"),
-        pytest.param(HEAD + "extends: nobody\n---\nB", [(4, "no bot `nobody`", "desk, good")], id="extends-nobody"),
+        pytest.param(HEAD + "extends: nobody\n---\nB", [(4, "no bot `nobody`", "`good`")], id="extends-nobody"),
         pytest.param(HEAD + "extends: bad\n---\nB", [(4, "extends itself", "Take")], id="extends-itself"),
         pytest.param(
             "---\nname: X\nsurfaces: [support]\nvoice: {}\n---\nB",
