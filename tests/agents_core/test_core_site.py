@@ -365,8 +365,10 @@ def test_a_command_is_its_prompt_with_what_was_filled_in(tmp_path: Path) -> None
 
 
 def test_a_bot_that_extends_another_adds_to_its_words_and_tools(tmp_path: Path) -> None:
-    child = "---\nname: Ours\nextends: desk\ntools: catalog\nlimits: { spend: 0.2 }\n"
-    "endings: { failed: Oh. }\n---\nWe sell tea.\n"
+    child = (
+        "---\nname: Ours\nextends: desk\ntools: catalog\nlimits: { spend: 0.2 }\n"
+        "endings: { failed: Oh. }\n---\nWe sell tea.\n"
+    )
     folder = site(tmp_path, guide=BOT, ours=child)
     assert refused(folder) == []
     bot = compile_folder(folder).bots["ours"]
