@@ -27,6 +27,7 @@ _HEAD = """<!doctype html>
 
 _ICONS = {
     "back": '<path d="M14.5 5.5 8 12l6.5 6.5"/>',
+    "kept": '<path d="M4.2 12a7.8 7.8 0 1 0 2.5-5.7L4.2 8.6M4.2 4.4v4.2h4.2M12 7.8V12l3 1.8"/>',
     "lines": '<path d="M5 7.5h14M5 12h9M5 16.5h11"/>',
     "cog": '<circle cx="12" cy="12" r="2.8"/><path d="M12 3.6v2.6M12 17.8v2.6M3.6 12h2.6M17.8 12h2.6M6.1 6.1l1.8 1.8'
     'M16.1 16.1l1.8 1.8M6.1 17.9l1.8-1.8M16.1 7.9l1.8-1.8"/>',
@@ -112,6 +113,8 @@ _BODY = """<body class="talk" data-bot="$slug" data-name="$name" data-first="$fi
 <header class="top">
 <a class="tool" href="/" aria-label="All bots" title="All bots">$icon_back</a>
 <h1>$name</h1>
+<button class="tool" id="kept" type="button" aria-haspopup="dialog" aria-label="Conversations"
+ title="Conversations">$icon_kept</button>
 <button class="tool" id="fold" type="button" aria-pressed="true" aria-controls="transcript" aria-label="Transcript"
  title="Transcript">$icon_lines</button>
 <button class="tool" id="cog" type="button" aria-haspopup="dialog" aria-label="Settings" title="Settings">$icon_cog</button>
@@ -137,6 +140,14 @@ _BODY = """<body class="talk" data-bot="$slug" data-name="$name" data-first="$fi
 </main>
 <p class="unseen" id="spoken" role="status"></p>
 <dialog id="settings" aria-labelledby="settings-title"></dialog>
+<dialog id="drawer" aria-labelledby="drawer-title">
+<div class="dialog-top"><h2 id="drawer-title">Conversations</h2>
+<button class="tool" type="button" data-does="close" aria-label="Close">×</button></div>
+<button class="button quiet" type="button" data-does="fresh">New conversation</button>
+<p class="small" role="status"></p>
+<ul></ul>
+<button class="button quiet" id="older" type="button" data-does="older" hidden>Older ones</button>
+</dialog>
 <noscript><p class="bare">This page needs JavaScript: it carries the sound both ways.</p></noscript>
 </body>
 </html>

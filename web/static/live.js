@@ -1,7 +1,7 @@
 // The live line: one sentence at a time, in large letters. It shows what is being said, holds it while the bot thinks,
 // and goes dark the moment the answer arrives, when page.js puts the pair into the transcript.
 
-class Live extends HTMLElement {
+export class Live extends HTMLElement {
   /** Words on their way. @param {string} text @param {"" | "live" | "held" | "hint"} how */
   show(text, how) {
     if (text === this.textContent && how === this.dataset.how) return;

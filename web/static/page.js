@@ -4,12 +4,18 @@
 import "./live.js";
 import "./orb.js";
 import "./transcript.js";
+import { holdable, writable } from "./controls.js";
+import { debug } from "./debug.js";
+import { Drawer } from "./drawer.js";
 import { whenReady } from "./loading.js";
 import { Microphone, NoMicrophone, whyNoMicrophone } from "./microphone.js";
 import { Player } from "./player.js";
-import { Realtime } from "./realtime.js";
+import { Realtime, newId } from "./realtime.js";
+import { Sentences } from "./sentences.js";
 import { Settings, fillSettings } from "./settings.js";
+import { Threads } from "./threads.js";
 import { receipt } from "./trace.js";
+import { inWords, micInWords } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const bot = document.body.dataset;
@@ -17,22 +23,21 @@ const settings = new Settings(bot);
 const orb = $("orb");
 const live = $("live");
 const transcript = $("transcript");
+const sentences = new Sentences(live, transcript);
+const threads = new Threads(bot.bot);
 
 // After the key is let go the last frames are still on their way through the worklet.
 const TAIL_MS = 120;
+const START = whyNoMicrophone() ? "Start" : "Start talking";
 const RATE = { type: "audio/pcm", rate: 24000 };
 
-/** What the page knows of the moment; `show` draws all of it. */
+/** What the page knows of the moment; `show` draws all of it. @type {import("./words.js").Moment} */
 const now = { link: "idle", phase: "listening", audible: false, held: false, muted: false, talking: false, microphone: false };
-const answers = new Map();
 const stopped = new Set();
 let context = null;
-let pending = "";
 let heardSoFar = "";
 let sounding = "";
-let latest = null;
 let greeting = false;
-let clientHeard = { level: 0 };
 
 const player = new Player((progress) => {
   now.audible = progress.audible;
@@ -44,8 +49,8 @@ const player = new Player((progress) => {
 const microphone = new Microphone(
   (pcm, level) => {
     if (!listening()) return;
-    clientHeard.level = level;
     orb.microphone(level);
+    debug({ microphone: level.toFixed(3) });
     wire.sound(pcm);
   },
   () => {
@@ -58,25 +63,23 @@ const microphone = new Microphone(
 const wire = new Realtime(
   bot.bot,
   {
-    idle: () => !now.audible && !pending && !now.talking && now.phase === "listening",
+    idle: () => !now.audible && !sentences.pending && !now.talking && now.phase === "listening",
     open() {
       greeting = false;
       if (now.link === "lost") notice("The connection is back.");
       now.link = "open";
       show();
     },
-    lost(was) {
-      if (now.link !== "lost") notice(was ? "The connection was lost. What you write is sent when it is back." : "");
+    lost(was, why) {
+      if (why) notice(why);
+      else if (now.link !== "lost") notice(was ? "The connection was lost. What you write is sent when it is back." : "");
       now.link = was ? "lost" : "connecting";
       now.phase = "listening";
       player.end();
       show();
     },
-    refused(why) {
-      now.link = "idle";
-      notice(why);
-      show();
-    },
+    refused: over,
+    ended: over,
     speech() {
       heardSoFar = "";
       now.phase = "hearing";
@@ -91,23 +94,21 @@ const wire = new Realtime(
       heardSoFar = more ? heardSoFar + text : text;
       if (heardSoFar) live.show(heardSoFar, "live");
     },
-    heard(text) {
+    heard(item, text) {
       heardSoFar = "";
-      if (text) hold(text);
-      else if (!pending) live.dark();
+      if (text) sentences.hold(text, item);
+      else sentences.nothing();
     },
     thinking() {
       now.phase = "thinking";
       show();
     },
     words(item, delta) {
-      const line = answer(item);
-      transcript.write(line, line.querySelector(".words").textContent + delta);
+      sentences.grow(item, delta);
     },
     wordsDone(item, text) {
-      if (!text && !answers.has(item)) return;
-      transcript.write(answer(item), text);
-      $("spoken").textContent = text;
+      sentences.whole(item, text);
+      if (text) $("spoken").textContent = text;
     },
     sound(item, pcm) {
       if (stopped.has(item) || !settings.speaks) return;
@@ -120,7 +121,7 @@ const wire = new Realtime(
     done(response) {
       if (response.status === "cancelled") quiet();
       if (response.status === "failed" || response.status === "incomplete") {
-        settle();
+        sentences.settle();
         const why = response.status_details?.error?.message;
         if (why) notice(why);
       }
@@ -129,10 +130,8 @@ const wire = new Realtime(
     },
     quiet,
     kept(item) {
-      const line = answers.get(item.id);
       const text = (item.content ?? []).map((part) => part.transcript ?? part.text ?? "").join(" ").trim();
-      if (line && text) transcript.write(line, text);
-      else line?.remove();
+      sentences.stands(item.id, text);
     },
     hold(held) {
       now.held = held;
@@ -147,12 +146,11 @@ const wire = new Realtime(
     level: debug,
     trace(trace) {
       const made = receipt(trace);
-      const line = answers.get(trace.item_id) ?? latest;
-      if (made && line) transcript.attach(line, made);
+      if (made) sentences.attach(trace.item_id, made);
     },
     error(error) {
       // What the page asked in vain (a cancel that came too late) is no news to anybody.
-      if (error.type !== "invalid_request_error") notice(error.message);
+      if (error.type !== "invalid_request_error" || error.code?.startsWith("thread_")) notice(error.message);
       else console.info(error.message);
     },
   },
@@ -177,29 +175,6 @@ function session() {
     // The bot's first sentence is said once, to somebody who came to talk.
     firstword: { events: true, greet: greeting },
   };
-}
-
-/** One sentence waits in the live line for its answer. */
-function hold(text) {
-  settle();
-  pending = text;
-  live.show(text, "held");
-}
-
-/** The waiting sentence takes its place in the transcript. */
-function settle() {
-  if (pending) transcript.add("user", pending);
-  pending = "";
-  live.dark();
-}
-
-function answer(item) {
-  if (!answers.has(item)) {
-    settle();
-    latest = transcript.add("assistant", "");
-    answers.set(item, latest);
-  }
-  return answers.get(item);
 }
 
 /** The loudspeaker is silent at once, and the server is told what had been heard. */
@@ -260,11 +235,51 @@ async function openMicrophone() {
 async function say(text) {
   const starting = begin(false);
   await interrupt();
-  hold(text);
+  const item = newId();
+  sentences.hold(text, item);
   now.phase = "thinking";
-  if (!wire.say(text) && now.link === "lost") notice("There is no connection. This is sent when it is back.");
+  if (!wire.say(text, item) && now.link === "lost") notice("There is no connection. This is sent when it is back.");
   show();
   await starting;
+}
+
+/** The server ended it, or did not let it begin, and said why; pressing start goes on where it was. @param {string} why */
+function over(why) {
+  now.link = "idle";
+  now.phase = "listening";
+  now.talking = false;
+  player.end();
+  notice(why);
+  show();
+}
+
+/** A kept conversation, as it was left. @param {string} id */
+async function reopen(id) {
+  try {
+    const thread = await threads.read(id);
+    goOn(id, thread.lines);
+  } catch (fault) {
+    notice(fault.message);
+  }
+}
+
+/** Another conversation takes the place of this one; who was talking goes on talking, in it. */
+function goOn(thread, lines) {
+  const talking = now.link !== "idle";
+  if (talking) quiet();
+  stopped.clear();
+  wire.close();
+  wire.begin(thread);
+  sentences.begin(lines);
+  heardSoFar = "";
+  now.phase = "listening";
+  now.talking = now.held = false;
+  now.link = talking ? "connecting" : "idle";
+  notice("");
+  if (!lines.length && bot.first) live.show(bot.first, "hint");
+  if (talking) wire.connect();
+  else $("start").textContent = lines.length ? "Go on talking" : START;
+  show();
 }
 
 function press() {
@@ -299,7 +314,7 @@ function pressed() {
 }
 
 function show() {
-  const [state, mood] = inWords();
+  const [state, mood] = inWords(now, settings.way);
   if ($("state").textContent !== state) $("state").textContent = state;
   orb.mood = mood;
   document.body.dataset.state = now.audible ? "speaking" : now.link === "open" ? now.phase : now.link;
@@ -307,79 +322,24 @@ function show() {
   mic.hidden = now.link === "idle";
   mic.dataset.on = listening() ? "yes" : "no";
   mic.ariaPressed = String(settings.way === "open" ? now.muted : now.talking);
-  mic.ariaLabel = mic.title = micLabel();
+  mic.ariaLabel = mic.title = micInWords(now, settings.way);
   $("start").hidden = now.link !== "idle";
-}
-
-function inWords() {
-  if (now.link === "idle") return ["", "rest"];
-  if (now.link === "connecting") return ["Connecting…", "connecting"];
-  if (now.link === "lost") return ["Connecting again…", "connecting"];
-  if (now.talking || now.held) return ["Listening…", "rest"];
-  if (now.audible) return ["Speaking", "rest"];
-  if (now.phase === "thinking" || now.phase === "pausing") return ["Thinking…", "thinking"];
-  if (now.phase === "hearing") return ["Listening…", "rest"];
-  if (!now.microphone) return ["Write to me", "rest"];
-  if (settings.way === "hold") return ["Hold the button and speak", "rest"];
-  if (settings.way === "push") return ["Press the button and speak", "rest"];
-  return [now.muted ? "Microphone off" : "Listening", "rest"];
-}
-
-function micLabel() {
-  if (!now.microphone) return "Turn the microphone on";
-  if (settings.way === "open") return now.muted ? "Microphone is off: turn it on" : "Turn the microphone off";
-  if (settings.way === "push") return now.talking ? "Send what you said" : "Press to speak";
-  return "Hold to speak";
+  debug({ phase: now.phase, link: now.link });
 }
 
 function notice(text) {
   if ($("notice").textContent !== text) $("notice").textContent = text ?? "";
 }
 
-const debugged = {};
-function debug(facts) {
-  if (!debugBox) return;
-  for (const [name, value] of Object.entries(facts)) if (name !== "type" && name !== "event_id") debugged[name] = value;
-  Object.assign(debugged, { phase: now.phase, link: now.link, microphone: clientHeard.level.toFixed(3) });
-  debugBox.textContent = JSON.stringify(debugged, null, 1);
-}
-const debugBox = new URLSearchParams(location.search).has("debug") ? document.createElement("pre") : null;
-if (debugBox) document.body.append(Object.assign(debugBox, { className: "debug" }));
-
 // --- what people press ---
 
 $("start").addEventListener("click", () => begin(true));
 $("mic").addEventListener("click", pressed);
-for (const down of ["pointerdown", "keydown"]) {
-  $("mic").addEventListener(down, (event) => {
-    if (settings.way !== "hold" || !now.microphone || (down === "keydown" && ![" ", "Enter"].includes(event.key))) return;
-    event.preventDefault();
-    if (event.pointerId !== undefined) $("mic").setPointerCapture(event.pointerId);
-    press();
-  });
-}
-for (const up of ["pointerup", "pointercancel", "keyup", "blur"]) {
-  $("mic").addEventListener(up, () => settings.way === "hold" && release());
-}
-
-const line = $("line");
-line.addEventListener("input", () => {
-  line.style.blockSize = "auto";
-  line.style.blockSize = `${line.scrollHeight}px`;
+holdable($("mic"), () => settings.way === "hold" && now.microphone, press, release);
+writable($("say"), $("line"), say);
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !document.querySelector("dialog[open]") && now.audible) interrupt();
 });
-line.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  $("say").requestSubmit();
-});
-$("say").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const text = line.value.trim();
-  line.value = "";
-  line.style.blockSize = "auto";
-  if (text) say(text);
-});
-addEventListener("keydown", (event) => event.key === "Escape" && !$("settings").open && now.audible && interrupt());
 
 $("fold").addEventListener("click", () => {
   const open = $("fold").ariaPressed !== "true";
@@ -398,6 +358,13 @@ fillSettings($("settings"), settings, (name) => {
   }
   show();
 });
+const drawer = new Drawer($("drawer"), threads, {
+  current: () => wire.thread,
+  chosen: (thread) => reopen(thread.id),
+  fresh: () => goOn("", []),
+  forgotten: (id) => id === wire.thread && goOn("", []),
+});
+$("kept").addEventListener("click", () => drawer.open());
 addEventListener("pagehide", () => wire.close());
 addEventListener("pageshow", (event) => event.persisted && now.link !== "idle" && wire.connect());
 document.addEventListener("visibilitychange", () => !document.hidden && context?.resume());
@@ -407,7 +374,7 @@ document.addEventListener("visibilitychange", () => !document.hidden && context?
 orb.setAttribute("shape", settings.shape);
 if (bot.first) live.show(bot.first, "hint");
 notice(whyNoMicrophone());
-if (whyNoMicrophone()) $("start").textContent = "Start";
+$("start").textContent = START;
 show();
 const start = $("start");
 start.disabled = true;

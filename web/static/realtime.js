@@ -12,13 +12,20 @@ const TOLD_AGAIN = 20;
 const RENEW_BEFORE_S = 90;
 const ASK_QUIET_MS = 3000;
 const KEPT = "kept:";
+// The server's close code for an end that was meant.
+const ENDED = 1000;
+
+/** An id for a line that this page makes. Random enough among one person's lines; no secure context is needed for it. */
+export function newId() {
+  return `item_${[...crypto.getRandomValues(new Uint8Array(10))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
 
 export class Realtime {
   /**
    * @param {string} bot
    * @param {object} on   what happens, by name; see page.js
    * @param {() => object} session   the `session` of a session.update, as it should be now
-   * @param {() => {role: string, text: string}[]} lines   what was said so far
+   * @param {() => import("./sentences.js").Said[]} lines   what was said so far
    */
   constructor(bot, on, session, lines) {
     Object.assign(this, { bot, on, session, lines });
@@ -27,6 +34,9 @@ export class Realtime {
     this.tries = 0;
     this.timer = 0;
     this.was = false;
+    /** The kept conversation this is; "" until the server says. */
+    this.thread = "";
+    this.known = false;
     this.renewal = 0;
     this.items = new Map();
     this.waiting = [];
@@ -49,12 +59,25 @@ export class Realtime {
     this.wanted = false;
     clearTimeout(this.timer);
     clearTimeout(this.renewal);
+    if (this.socket) this.socket.onclose = this.socket.onmessage = null;
     this.socket?.close?.(1000);
+    this.socket = null;
+  }
+
+  /** The next connection is for this kept conversation; "" is a fresh one. @param {string} thread */
+  begin(thread) {
+    this.thread = thread;
+    this.was = this.known = false;
+    this.response = null;
+    this.waiting = [];
+    this.items.clear();
   }
 
   /** The session's settings changed. */
   update() {
-    this.send({ type: "session.update", session: this.session() });
+    const session = this.session();
+    if (this.thread && !this.known) session.firstword.thread = this.thread;
+    this.send({ type: "session.update", session });
   }
 
   /** @param {ArrayBuffer} pcm */
@@ -63,13 +86,14 @@ export class Realtime {
     this.send({ type: "input_audio_buffer.append", audio: toBase64(pcm) });
   }
 
-  /** A typed line. Where there is no connection it waits for one; gives whether it went at once. @param {string} text */
-  say(text) {
-    if (!this.open) {
-      this.waiting.push(text);
+  /** A typed line. Where there is no connection it waits for one; gives whether it went at once.
+   * @param {string} text @param {string} item */
+  say(text, item) {
+    if (!this.open || !this.known) {
+      this.waiting.push({ text, item });
       return false;
     }
-    this.#item("user", text);
+    this.#item({ role: "user", text, item });
     this.send({ type: "response.create" });
     return true;
   }
@@ -100,9 +124,11 @@ export class Realtime {
     if (this.open) this.socket.send(JSON.stringify(event));
   }
 
-  #item(role, text) {
+  /** @param {import("./sentences.js").Said} said */
+  #item({ role, text, item }) {
     const type = role === "user" ? "input_text" : "output_text";
-    this.send({ type: "conversation.item.create", item: { type: "message", role, content: [{ type, text }] } });
+    const named = item ? { id: item } : {};
+    this.send({ type: "conversation.item.create", item: { ...named, type: "message", role, content: [{ type, text }] } });
   }
 
   async #dial() {
@@ -119,7 +145,7 @@ export class Realtime {
       if (!reply.ok) {
         const body = await reply.json().catch(() => ({}));
         const why = body.error?.message ?? body.detail ?? `The server answered ${reply.status}.`;
-        if (reply.status < 500 && reply.status !== 429) return this.#refused(String(why));
+        if (reply.status < 500 && reply.status !== 429) return this.#over("refused", String(why));
         throw new Error(why);
       }
       started = await reply.json();
@@ -131,18 +157,31 @@ export class Realtime {
     url.protocol = url.protocol.replace("http", "ws");
     const socket = new WebSocket(url, ["realtime", `openai-insecure-api-key.${started.grant}`]);
     this.socket = socket;
-    socket.onopen = () => this.#opened();
+    let opened = false;
+    socket.onopen = () => {
+      opened = true;
+      this.#opened();
+    };
     socket.onmessage = ({ data }) => this.#hear(JSON.parse(data));
-    socket.onclose = () => this.#lost();
+    socket.onclose = (event) => this.#closed(event, opened ? "" : started.grant);
   }
 
   #opened() {
     this.tries = 0;
+    this.known = false;
     this.update();
-    if (this.was) for (const { role, text } of this.lines().slice(-TOLD_AGAIN)) this.#item(role, text);
+  }
+
+  /** The server knows what this session is. Where it could not read what was said before, it is told. */
+  #updated({ thread, lines }) {
+    if (this.known) return;
+    this.known = true;
+    const asked = this.thread;
+    this.thread = thread ?? "";
+    if ((this.was || asked) && lines == null) for (const said of this.lines().slice(-TOLD_AGAIN)) this.#item(said);
     this.was = true;
     this.on.open();
-    for (const text of this.waiting.splice(0)) this.say(text);
+    for (const { text, item } of this.waiting.splice(0)) this.say(text, item);
   }
 
   #renewAt(expires_at) {
@@ -164,17 +203,27 @@ export class Realtime {
     this.#dial();
   }
 
-  #refused(why) {
-    this.wanted = false;
-    this.socket = null;
-    this.on.refused(why);
+  /** An end that was meant has a sentence; one that never began may have one too. @param {CloseEvent} event */
+  async #closed({ code, reason }, grant) {
+    if (code === ENDED && reason) return this.#over("ended", sentence(reason));
+    const no = grant && (await whyNot(grant));
+    if (no && !no.again && this.wanted) return this.#over("refused", no.why);
+    this.#lost(no ? no.why : "");
   }
 
-  #lost() {
+  #over(how, why) {
+    this.wanted = false;
+    this.socket = null;
+    this.response = null;
+    clearTimeout(this.renewal);
+    this.on[how](why);
+  }
+
+  #lost(why = "") {
     this.socket = null;
     this.response = null;
     if (!this.wanted) return;
-    this.on.lost(this.was);
+    this.on.lost(this.was, why);
     const wait = BACKOFF_MS[Math.min(this.tries++, BACKOFF_MS.length - 1)];
     this.#again(wait * (0.8 + 0.4 * Math.random()));
   }
@@ -187,6 +236,8 @@ export class Realtime {
   #hear(event) {
     const on = this.on;
     switch (event.type) {
+      case "session.updated":
+        return this.#updated(event.session?.firstword ?? {});
       case "input_audio_buffer.speech_started":
         return on.speech(event);
       case "input_audio_buffer.speech_stopped":
@@ -195,9 +246,9 @@ export class Realtime {
       case "conversation.item.input_audio_transcription.delta":
         return on.partial(event.delta, true);
       case "conversation.item.input_audio_transcription.completed":
-        return on.heard(event.transcript.trim());
+        return on.heard(event.item_id, event.transcript.trim());
       case "conversation.item.input_audio_transcription.failed":
-        return on.heard("");
+        return on.heard(event.item_id, "");
       case "response.created":
         this.response = event.response.id;
         return on.thinking();
@@ -235,4 +286,21 @@ export class Realtime {
         return on.error(event.error);
     }
   }
+}
+
+/** Why a connection was not accepted: a browser is told no more than that it was not. @param {string} grant */
+async function whyNot(grant) {
+  try {
+    const reply = await fetch("/v1/realtime", { headers: { Authorization: `Bearer ${grant}` } });
+    if (reply.status !== 429) return null;
+    const body = await reply.json();
+    return { why: sentence(String(body.error.message)), again: reply.headers.get("x-should-retry") !== "false" };
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} words */
+function sentence(words) {
+  return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }

@@ -1,9 +1,11 @@
 // The transcript: who said what, each from its own side. It scrolls to the newest unless the reader scrolled up.
 // Text goes in as text; there is no HTML in what anybody says. A link is one only where it is plainly http(s).
 
+/** @typedef {import("./sentences.js").Said} Said */
+
 const NEAR_END_PX = 80;
 
-class Transcript extends HTMLElement {
+export class Transcript extends HTMLElement {
   #list = document.createElement("ol");
   #empty = document.createElement("p");
 
@@ -14,35 +16,51 @@ class Transcript extends HTMLElement {
     this.append(this.#empty, this.#list);
   }
 
-  /** Everything said so far, oldest first. */
+  /** Everything said so far, oldest first. @returns {Said[]} */
   get lines() {
     return [...this.#list.children]
-      .map((line) => ({ role: line.dataset.role, text: line.querySelector(".words").textContent.trim() }))
+      .map((line) => ({ role: line.dataset.role, text: wordsOf(line).textContent.trim(), item: line.dataset.item }))
       .filter(({ text }) => text);
   }
 
-  /** @param {"user" | "assistant"} role @param {string} text @returns {HTMLElement} */
-  add(role, text) {
+  /** @param {"user" | "assistant"} role @param {string} text @param {string} [item] its id on the wire
+   * @returns {HTMLElement} */
+  add(role, text, item) {
     const follow = this.#following();
-    const line = document.createElement("li");
-    line.dataset.role = role;
-    const who = document.createElement("span");
-    who.className = "unseen";
-    who.textContent = role === "user" ? "You: " : `${document.body.dataset.name}: `;
-    const words = document.createElement("p");
-    words.className = "words";
-    line.append(who, words);
+    const line = made({ role, text, item });
     this.#list.append(line);
     this.#empty.hidden = true;
-    this.write(line, text);
     if (follow) this.#toEnd();
     return line;
+  }
+
+  /** Another conversation takes the place of this one. @param {Said[]} lines */
+  fill(lines) {
+    const all = document.createDocumentFragment();
+    for (const said of lines) {
+      const line = made(said);
+      line.className = "earlier";
+      all.append(line);
+    }
+    this.#list.replaceChildren(all);
+    this.#empty.hidden = lines.length > 0;
+    this.#toEnd();
+  }
+
+  /** More words of a line that is being written. @param {HTMLElement} line @param {string} more */
+  grow(line, more) {
+    const follow = this.#following();
+    const words = wordsOf(line);
+    // An address is complete with the line: `write` makes it a link then.
+    if (words.lastChild instanceof Text) words.lastChild.appendData(more);
+    else words.append(more);
+    if (follow) this.#toEnd();
   }
 
   /** @param {HTMLElement} line @param {string} text */
   write(line, text) {
     const follow = this.#following();
-    line.querySelector(".words").replaceChildren(...linked(text));
+    wordsOf(line).replaceChildren(...linked(text));
     if (follow) this.#toEnd();
   }
 
@@ -61,6 +79,26 @@ class Transcript extends HTMLElement {
   #toEnd() {
     this.scrollTop = this.scrollHeight;
   }
+}
+
+/** @param {Said} said @returns {HTMLLIElement} */
+function made({ role, text, item }) {
+  const line = document.createElement("li");
+  line.dataset.role = role;
+  if (item) line.dataset.item = item;
+  const who = document.createElement("span");
+  who.className = "unseen";
+  who.textContent = role === "user" ? "You: " : `${document.body.dataset.name}: `;
+  const words = document.createElement("p");
+  words.className = "words";
+  words.append(...linked(text));
+  line.append(who, words);
+  return line;
+}
+
+/** @param {Element} line @returns {HTMLElement} */
+function wordsOf(line) {
+  return line.querySelector(".words");
 }
 
 function linked(text) {

@@ -1,0 +1,46 @@
+// Kept conversations, as the server tells them: listed, read, forgotten. It shows nothing and keeps nothing.
+// The one rule: what goes wrong is a sentence for the person.
+
+/**
+ * @typedef {{ id: string, bot: string, title: string, began_s: number, said_s: number }} Thread
+ * @typedef {{ item: string, role: "user" | "assistant", text: string, said_s: number }} Line
+ */
+
+export class Threads {
+  /** @param {string} bot */
+  constructor(bot) {
+    this.bot = bot;
+  }
+
+  /** A page of threads, newest first, and where the next page begins. @param {string | null} before
+   * @returns {Promise<{ threads: Thread[], next: string | null }>} */
+  list(before = null) {
+    const asked = new URLSearchParams({ bot: this.bot, limit: "200", ...(before ? { before } : {}) });
+    return ask("GET", `/app/threads?${asked}`);
+  }
+
+  /** @param {string} id @returns {Promise<Thread & { lines: Line[] }>} */
+  read(id) {
+    return ask("GET", `/app/threads/${encodeURIComponent(id)}`);
+  }
+
+  /** @param {string} id @returns {Promise<void>} */
+  forget(id) {
+    return ask("DELETE", `/app/threads/${encodeURIComponent(id)}`);
+  }
+}
+
+/** @param {string} method @param {string} address @returns {Promise<any>} */
+async function ask(method, address) {
+  let reply;
+  try {
+    reply = await fetch(address, { method, headers: { Accept: "application/json" } });
+  } catch {
+    throw new Error("There is no connection to the server. Try again in a moment.");
+  }
+  if (reply.status === 204) return undefined;
+  const body = await reply.json().catch(() => ({}));
+  if (reply.ok) return body;
+  const why = String(body.error?.message ?? `the server answered ${reply.status}`);
+  throw new Error(`${why[0].toUpperCase()}${why.slice(1)}.`);
+}
