@@ -6,12 +6,24 @@ run is about is read off its own row; no caller can say somebody else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy import Column, Float, Integer, LargeBinary, MetaData, String, Table, Text, text
+from sqlalchemy import (
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
 
 from database import Database, Migrations
 
@@ -23,11 +35,13 @@ TICKETS = Table(
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("run", String(40), nullable=False),
     Column("call", String(120), nullable=False),
-    Column("subject", String(200), nullable=False, index=True),
+    Column("subject", String(200), nullable=False),
     Column("bot", String(80), nullable=False),
     Column("title", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("at_s", Float, nullable=False),
+    UniqueConstraint("run", "call", name="tickets_once"),
+    Index("tickets_of", "subject"),
 )
 # What a person said to a bot that remembers. The model's name stands beside each vector: two models' are never
 # compared.
@@ -37,11 +51,23 @@ MEMORIES = Table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("person", String(200), nullable=False),
     Column("bot", String(80), nullable=False),
-    Column("run", String(40), nullable=False, unique=True),
+    Column("run", String(40), nullable=False),
     Column("said", Text, nullable=False),
     Column("model", String(80), nullable=False),
     Column("vector", LargeBinary, nullable=False),
     Column("at_s", Float, nullable=False),
+    UniqueConstraint("run", name="memories_once"),
+    Index("memories_of", "person", "bot"),
+)
+# Since when a person's earlier questions are not to be read any more.
+FORGOTTEN = Table(
+    "forgotten",
+    TABLES,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("person", String(200), nullable=False),
+    Column("bot", String(80), nullable=False),
+    Column("at_s", Float, nullable=False),
+    Index("forgotten_by", "person", "bot"),
 )
 MIGRATIONS = Migrations(Path(__file__).parent / "desk_migrations", TABLES, "desk_version")
 
@@ -77,7 +103,7 @@ class Ticket:
 class RowsDesk:
     """The desk on the rows. `wall_s` is the time of day, in seconds since 1970."""
 
-    def __init__(self, database: Database, known: Known, wall_s: Any) -> None:
+    def __init__(self, database: Database, known: Known, wall_s: Callable[[], float]) -> None:
         self._database, self._known, self._wall_s = database, known, wall_s
 
     async def about(self, run: str) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Tickets, and what people said to bots that remember."""
+"""Tickets, what people said to bots that remember, and since when it is forgotten."""
 
 from __future__ import annotations
 
@@ -35,3 +35,13 @@ def upgrade() -> None:
         sa.UniqueConstraint("run", name="memories_once"),
     )
     op.create_index("memories_of", "memories", ["person", "bot"])
+    op.create_table(
+        "forgotten",
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+        sa.Column("person", sa.String(200), nullable=False),
+        sa.Column("bot", sa.String(80), nullable=False),
+        sa.Column("at_s", sa.Float, nullable=False),
+    )
+    op.create_index("forgotten_by", "forgotten", ["person", "bot"])
+    # Earlier questions of one person to one bot are looked for by these.
+    op.create_index("runs_about", "runs", ["subject", "bot", "created_s"])
