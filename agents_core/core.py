@@ -7,28 +7,34 @@ and its stream ends with exactly one `Done` or one `Failed`.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agents_core import prompt
-from agents_core.audience import holding
+from agents_core.audience import Held as Words
+from agents_core.audience import People, may
 from agents_core.bots import Bot
-from agents_core.errors import AskRefused, CoreError, UnknownBot
-from agents_core.events import Ask, Event
+from agents_core.desk import MIGRATIONS, Known, RowsDesk
+from agents_core.embedding import Embedder
+from agents_core.errors import AskRefused, UnknownBot
+from agents_core.events import Ask, Done, Event
 from agents_core.keeper import Keeper
 from agents_core.library import Bots
 from agents_core.points import Reach, nothing
 from agents_core.providers.base import Provider
 from agents_core.providers.line import Line, Patience
 from agents_core.providers.local import LocalProvider
+from agents_core.recall import Memories
 from agents_core.store import Held, Record, Store
-from agents_core.tools import Desk
 from agents_core.turn import Means, Turn, lower
 from agents_core.worker import Worker
+
+_log = logging.getLogger(__name__)
 
 # How long a stopping process waits for those who listen to hear that another one goes on.
 _GIVING_BACK_S = 2.0
@@ -40,6 +46,10 @@ def _new_id() -> str:
     return uuid.uuid4().hex
 
 
+class Site(People, Known, Protocol):
+    """What a site knows of people: the words of audiences that they hold, and facts for themselves."""
+
+
 class Core:
     """Open it with `Core.open`, and close it."""
 
@@ -49,12 +59,16 @@ class Core:
         means: Means,
         providers: Sequence[Provider],
         owner: str,
+        people: People,
+        desk: RowsDesk,
         *,
         new_id: Callable[[], str],
     ) -> None:
         self.bots = bots
         self._means, self._store, self._keeper = means, means.store, means.keeper
-        self._providers, self._owner, self._new_id = tuple(providers), owner, new_id
+        self._providers, self._owner, self._people, self._new_id = tuple(providers), owner, people, new_id
+        self.desk = desk
+        self._keeping: set[asyncio.Task[None]] = set()
         # An answer that cannot cost anything keeps nobody's second question waiting.
         self._may_cost = any(each.profile.prompt_price or each.profile.completion_price for each in providers)
         self._turns: set[Turn] = set()
@@ -73,7 +87,8 @@ class Core:
         patience: Patience | None = None,
         lease_s: float = 15.0,
         worker: bool = True,
-        desk: Desk | None = None,
+        people: Site | None = None,
+        embedder: Embedder | None = None,
         clock: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = _new_id,
         reach: Reach = nothing,
@@ -81,8 +96,9 @@ class Core:
         """Read the content, bring the tables up to date, and make ready.
 
         `live` lets providers that cost money be asked. `worker` finishes in the background what other processes left,
-        and what was handed in. Raises `ContentRefused` where no bot can be served, `database.DatabaseError` where the
-        database cannot be used.
+        and what was handed in. `people` says who somebody is (else the site's `people.toml`), `embedder` makes the
+        vectors of bots that recall. Raises `ContentRefused` where no bot can be served, `database.DatabaseError`
+        where the database cannot be used.
         """
         bots = await asyncio.to_thread(Bots, content, clock=clock)
         line = Line(providers, live=live, stand_in=bots.house.stand_in, patience=patience, clock=clock)
@@ -90,10 +106,13 @@ class Core:
         # Never used before: a process that comes back under an old name would keep its own dead runs alive.
         owner = new_id()
         keeper = Keeper(store, owner, clock=clock)
-        means = Means(store, keeper, line, desk or _NobodyThere(), clock, reach)
-        core = cls(bots, means, providers, owner, new_id=new_id)
+        known = people or _FromFiles(bots)
+        desk = RowsDesk(store.database, known)
+        means = Means(store, keeper, line, desk, Memories(store.database, embedder), clock, reach)
+        core = cls(bots, means, providers, owner, known, desk, new_id=new_id)
         try:
             await store.open()
+            await store.database.bring_up(MIGRATIONS)
         except BaseException:
             await store.close()
             raise
@@ -142,6 +161,11 @@ class Core:
     async def spent(self, person: str, bot: str) -> Mapping[str, int]:
         """What a person has spent and reserved with a bot, in millionths, in each window up to this moment."""
         return await self._store.spent(person, bot)
+
+    @property
+    def memories(self) -> Memories:
+        """What is remembered of people: theirs to read and to forget."""
+        return self._means.memories
 
     async def warm(self) -> None:
         """Start what answers locally and let it read what is fixed of each spoken bot's prompt.
@@ -195,6 +219,7 @@ class Core:
                     await self._turn_ended.wait()
         if self.worker:
             await self.worker.close()
+        await asyncio.gather(*self._keeping, return_exceptions=True)
         await self._keeper.close()
         await self._means.line.close()
         await self._store.close()
@@ -206,8 +231,11 @@ class Core:
             raise UnknownBot(f"there is no bot {ask.bot!r}")
         if ask.surface not in bot.surfaces:
             raise AskRefused(f"{bot.name} is not on the surface {ask.surface!r}")
-        if "anyone" not in bot.audience and not ask.asker:
-            raise AskRefused(f"{bot.name} answers people who have signed in")
+        if not may(bot.audience, await self._held(ask.asker)):
+            whom = "people who have signed in" if "authenticated" in bot.audience else "other people"
+            raise AskRefused(f"{bot.name} answers {whom}")
+        if not may(bot.serves, await self._held(ask.subject)):
+            raise AskRefused(f"{bot.name} is not to be asked about this person")
         if self._draining:
             raise AskRefused("the server is stopping; ask again in a moment")
         return bot
@@ -220,26 +248,45 @@ class Core:
         return await self._store.begin(run, ask, owner, per=per, wanted=wanted)
 
     async def _turn(self, bot: Bot, held: Held, budget_s: float | None = None) -> AsyncGenerator[Event, None]:
-        offer = self.bots.offer(bot, holding(held.ask.asker))
+        offer = self.bots.offer(bot, await self._held(held.ask.asker))
         turn = Turn(self._means, bot, self.bots.house, held, offer=offer, budget_s=budget_s)
         self._turns.add(turn)
         try:
             async with aclosing(turn.events()) as events:
                 async for event in events:
+                    if isinstance(event, Done) and event.ending == "answered":
+                        self._remember(bot, held)
                     yield event
         finally:
             self._turns.discard(turn)
             self._turn_ended.set()
 
+    async def _held(self, person: str) -> Words:
+        return await self._people.held(person)
 
-class _NobodyThere:
-    """A desk at which nobody is known and no ticket is taken."""
+    def _remember(self, bot: Bot, held: Held) -> None:
+        """Keep what was said, beside the listener's way: nobody waits for it but the closing of this process."""
+        task = asyncio.create_task(self.memories.keep(bot, held.ask, held.id))
+        self._keeping.add(task)
+        task.add_done_callback(self._kept)
 
-    async def about(self, _run: str) -> Mapping[str, Any] | None:
-        return None
+    def _kept(self, task: asyncio.Task[None]) -> None:
+        self._keeping.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _log.warning("something said was not remembered", exc_info=task.exception())
 
-    async def raise_ticket(self, _run: str, _call: str, _title: str, _text: str) -> str:
-        raise CoreError("this site takes no tickets")
+
+class _FromFiles:
+    """Who somebody is and what is known of them, out of the site's own files as they are at the moment."""
+
+    def __init__(self, bots: Bots) -> None:
+        self._bots = bots
+
+    async def held(self, person: str) -> Words:
+        return await self._bots.facts.held(person)
+
+    async def about(self, person: str) -> Mapping[str, Any]:
+        return await self._bots.facts.about(person)
 
 
 async def _nothing_to_say() -> AsyncGenerator[Event, None]:

@@ -6,7 +6,7 @@ run is about is read off its own row; no caller can say somebody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from sqlalchemy import (
     text,
 )
 
+from agents_core.rows import NOW
 from database import Database, Migrations
 
 TABLES = MetaData()
@@ -74,7 +75,7 @@ MIGRATIONS = Migrations(Path(__file__).parent / "desk_migrations", TABLES, "desk
 _SUBJECT = "SELECT subject, bot FROM runs WHERE id = :run"
 _TICKET = """
 INSERT INTO tickets (run, call, subject, bot, title, text, at_s)
-VALUES (:run, :call, :subject, :bot, :title, :text, :at_s)
+VALUES (:run, :call, :subject, :bot, :title, :text, {now})
 ON CONFLICT (run, call) DO NOTHING
 """
 _NUMBER = "SELECT number FROM tickets WHERE run = :run AND call = :call"
@@ -101,10 +102,11 @@ class Ticket:
 
 
 class RowsDesk:
-    """The desk on the rows. `wall_s` is the time of day, in seconds since 1970."""
+    """The desk on the rows."""
 
-    def __init__(self, database: Database, known: Known, wall_s: Callable[[], float]) -> None:
-        self._database, self._known, self._wall_s = database, known, wall_s
+    def __init__(self, database: Database, known: Known) -> None:
+        self._database, self._known = database, known
+        self._write = text(_TICKET.format(now=NOW[database.dialect]))
 
     async def about(self, run: str) -> Mapping[str, Any] | None:
         """See `Desk.about`."""
@@ -116,7 +118,7 @@ class RowsDesk:
         subject, bot = await self._whom(run)
         row = {"run": run, "call": call, "subject": subject, "bot": bot, "title": title, "text": text_}
         async with self._database.write() as db:
-            await db.execute(text(_TICKET), {**row, "at_s": self._wall_s()})
+            await db.execute(self._write, row)
             return str((await db.execute(text(_NUMBER), {"run": run, "call": call})).scalar_one())
 
     async def tickets(self, subject: str | None = None) -> list[Ticket]:

@@ -7,6 +7,7 @@ model, so whoever keeps it keeps `name` too. Shape (384,), float32, length 1: a 
 from __future__ import annotations
 
 import asyncio
+import importlib
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,7 +29,9 @@ class Embedder(Protocol):
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 in `folder` (`model.onnx`, `tokenizer.json`). Loaded when it is first asked; 23 MB, 5 ms a line."""
+    """all-MiniLM-L6-v2 in `folder` (`model.onnx`, `tokenizer.json`). Loaded when it is first asked; 23 MB, 5 ms a
+    line.
+    """
 
     name = "minilm-l6"
 
@@ -57,7 +60,8 @@ class MiniLM:
         return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
     def _load(self) -> tuple[Any, Any]:
-        import onnxruntime
+        # Imported where it is used: a bot that recalls nothing does not wait for it, nor need it installed.
+        onnxruntime: Any = importlib.import_module("onnxruntime")
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))

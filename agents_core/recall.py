@@ -1,16 +1,16 @@
 """What a bot remembers of a person beyond the conversation.
 
 Not the conversation, which comes with each question. `person` reads what the same subject asked this bot before;
-`person+recall` also writes: what was said, to whom, as a vector, and gives back what is near the question. The rules: it
-is the subject's, never the asker's; only this writes it; theirs to read and to forget, and what is forgotten is gone from
-the next answer.
+`person+recall` also writes: what was said, to whom, as a vector, and gives back what is near the question. The rules:
+it is the subject's, never the asker's; only this writes it; theirs to read and to forget, and what is forgotten is
+gone from the next answer.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from sqlalchemy import text
 from agents_core.bots import Bot
 from agents_core.embedding import WIDTH, Embedder, Vector
 from agents_core.events import Ask
+from agents_core.rows import NOW
 from database import Database
 
 # A nearest neighbour is always something, so there is a floor. Measured on 14 questions to 10 sayings: what answered a
@@ -29,7 +30,7 @@ MOST_RECALLED = 4
 MOST_ASKED = 8
 # One person's rows with one bot; the oldest go. Ranking them all takes a millisecond.
 MOST_KEPT = 1000
-# "Yes, please." says nothing worth keeping.
+# "Yes, please." says nothing worth keeping; and a question says what somebody wants, which is read off their runs.
 _WORDS = 3
 _SAID_CHARS = 500
 # The same thing said again takes the place of the first.
@@ -45,7 +46,7 @@ ORDER BY created_s DESC LIMIT :most
 _KEPT = "SELECT id, said, model, vector, at_s FROM memories WHERE person = :person AND bot = :bot ORDER BY id"
 _KEEP = """
 INSERT INTO memories (person, bot, run, said, model, vector, at_s)
-VALUES (:person, :bot, :run, :said, :model, :vector, :at_s) ON CONFLICT (run) DO NOTHING
+VALUES (:person, :bot, :run, :said, :model, :vector, {now}) ON CONFLICT (run) DO NOTHING
 """
 _OLDEST = """
 DELETE FROM memories WHERE person = :person AND bot = :bot AND id NOT IN
@@ -53,7 +54,7 @@ DELETE FROM memories WHERE person = :person AND bot = :bot AND id NOT IN
 """
 _FORGET = "DELETE FROM memories WHERE person = :person AND bot = :bot AND id = :id"
 _FORGET_ALL = "DELETE FROM memories WHERE person = :person AND bot = :bot"
-_FORGOT = "INSERT INTO forgotten (person, bot, at_s) VALUES (:person, :bot, :at_s)"
+_FORGOT = "INSERT INTO forgotten (person, bot, at_s) VALUES (:person, :bot, {now})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,12 @@ class Memory:
 
 
 class Memories:
-    """What is remembered of people. `wall_s` is the time of day in seconds since 1970; without `embedder`, nothing is
-    recalled or kept."""
+    """What is remembered of people. Without `embedder` nothing is recalled or kept."""
 
-    def __init__(self, database: Database, embedder: Embedder | None, wall_s: Callable[[], float]) -> None:
-        self._database, self._embedder, self._wall_s = database, embedder, wall_s
+    def __init__(self, database: Database, embedder: Embedder | None = None) -> None:
+        self._database, self._embedder = database, embedder
+        now = NOW[database.dialect]
+        self._keep, self._forgot = text(_KEEP.format(now=now)), text(_FORGOT.format(now=now))
 
     async def before(self, bot: Bot, ask: Ask) -> tuple[str, ...]:
         """What the subject said before this conversation and is worth saying again, oldest first."""
@@ -87,7 +89,7 @@ class Memories:
         said = " ".join(ask.text.split())[:_SAID_CHARS]
         if bot.memory != "person+recall" or not ask.subject or self._embedder is None:
             return
-        if len(re.findall(r"\w+", said)) < _WORDS or said.startswith("/"):
+        if len(re.findall(r"\w+", said)) < _WORDS or said.startswith("/") or said.endswith("?"):
             return
         vector = await self._embedder.embed(said)
         row = {"person": ask.subject, "bot": bot.slug}
@@ -96,7 +98,7 @@ class Memories:
                 if old.model == self._embedder.name and float(_vector(old.vector) @ vector) >= _SAME:
                     await db.execute(text(_FORGET), {**row, "id": old.id})
             kept = {**row, "run": run, "said": said, "model": self._embedder.name, "vector": vector.tobytes()}
-            await db.execute(text(_KEEP), {**kept, "at_s": self._wall_s()})
+            await db.execute(self._keep, kept)
             await db.execute(text(_OLDEST), {**row, "most": MOST_KEPT})
 
     async def of(self, person: str, bot: str) -> list[Memory]:
@@ -116,7 +118,7 @@ class Memories:
         row = {"person": person, "bot": bot}
         async with self._database.write() as db:
             gone = (await db.execute(text(_FORGET_ALL), row)).rowcount
-            await db.execute(text(_FORGOT), {**row, "at_s": self._wall_s()})
+            await db.execute(self._forgot, row)
         return gone
 
     async def _asked(self, bot: Bot, ask: Ask) -> tuple[str, ...]:

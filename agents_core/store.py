@@ -71,6 +71,11 @@ class Store:
         for name in ("renew_all", "watch"):
             self._sql[name] = self._sql[name].bindparams(bindparam("ids", expanding=True))
 
+    @property
+    def database(self) -> Database:
+        """Where the rows are, for what stands beside them."""
+        return self._database
+
     async def open(self) -> None:
         """Bring the tables up to date. Raises `database.DatabaseError` where that cannot be."""
         async with self._making:

@@ -24,6 +24,7 @@ from agents_core.offer import NOTHING, Offer
 from agents_core.points import Reach, nothing
 from agents_core.providers.base import Profile, Question, Whole, Words
 from agents_core.providers.line import Chosen, Line
+from agents_core.recall import Memories
 from agents_core.store import Held, State, Store
 from agents_core.tools import Desk, Handed, unknown
 from agents_core.words import House
@@ -47,6 +48,7 @@ class Means:
     keeper: Keeper
     line: Line
     desk: Desk
+    memories: Memories
     clock: Callable[[], float]
     reach: Reach = nothing
 
@@ -92,6 +94,7 @@ class Turn:
         self._offset_s = held.now_s - self._clock()
         self._until_s = None if budget_s is None else self._clock() + budget_s
         self._told = _Told(self._clock())
+        self._remembered: tuple[str, ...] | None = None
         self._steps: tuple[Step, ...] = ()
         self._unwritten: Step | None = None
         self._giving_back = False
@@ -172,11 +175,14 @@ class Turn:
     async def _ask(self) -> AsyncGenerator[Delta, None]:
         """Ask the line once: its words as they come; then there is a step to write down."""
         ask, told, steps = self._held.ask, self._told, self._steps
+        if self._remembered is None:
+            self._remembered = await self._waiting(self._means.memories.before(self._bot, ask))
+        remembered = self._remembered
         text, asked, profile, whole, cut = "", 0, Profile(), Whole(), True
 
         def make(of: Profile) -> Question:
             nonlocal asked
-            given = prompt.question(self._bot, self._house, ask, steps, of, self._offer)
+            given = prompt.question(self._bot, self._house, ask, steps, of, self._offer, remembered)
             asked = sum(len(str(message["content"])) for message in given.messages)
             return given
 
@@ -236,7 +242,8 @@ class Turn:
         if tool is not None and tool.busy:
             yield Busy(tool.busy)
         await self._grip.make_sure()
-        handed = Handed(self._held.id, call.id, self._bot.slug, ask.surface, ask.room, ask.language, self._means.desk)
+        # The step's number, not the call's id: some models give one id to every call.
+        handed = Handed(self._held.id, str(n), self._bot.slug, ask.surface, ask.room, ask.language, self._means.desk)
         answered = await self._waiting(box.call(call, handed))
         self._reach("called")
         step = Step(n, "tool", text=answered.text, call_id=call.id)
@@ -346,7 +353,7 @@ class Turn:
             bot=self._bot.slug,
             provider=told.provider,
             model=told.model,
-            prompt_version=prompt.version(self._bot, self._house),
+            prompt_version=prompt.version(self._bot, self._house, self._offer),
             first_token_ms=None if told.first_s is None else (told.first_s - told.began_s) * 1000,
             total_ms=(now_s - told.began_s) * 1000,
             steps=steps,
