@@ -84,11 +84,13 @@ SELECT {now} AS now_s FROM (SELECT pg_advisory_xact_lock(hashtextextended(:perso
 }
 _MINE = "id = :id AND owner = :owner AND fence = :fence AND state = 'doing'"
 
-_SUM = "COALESCE(SUM(CASE WHEN at_s > :now_s - {seconds} THEN micro ELSE 0 END), 0) AS {window}"
+_SUM = (
+    "COALESCE(SUM(CASE WHEN at_s > CAST(:now_s AS double precision) - {seconds} THEN micro ELSE 0 END), 0) AS {window}"
+)
 
 STATEMENTS = {
     # What a person has reserved and spent with a bot, in each window that ends at :now_s.
-    "spent": "SELECT {sums} FROM spend WHERE person = :person AND bot = :bot AND at_s > :now_s - {longest}",
+    "spent": "SELECT {sums} FROM spend WHERE person = :person AND bot = :bot AND at_s > CAST(:now_s AS double precision) - {longest}",
     "alone": "{alone}",
     "reserve": """
 INSERT INTO spend (run, person, bot, at_s, micro, settled) VALUES (:run, :person, :bot, :now_s, :micro, 0)
@@ -99,8 +101,9 @@ INSERT INTO spend (run, person, bot, at_s, micro, settled) VALUES (:run, :person
     "begin": """
 INSERT INTO runs (id, schema_version, bot, room, asker, subject, ask, state, owner, fence, attempt, lease_until_s,
                   cancel, created_s)
-VALUES (:id, :schema_version, :bot, :room, :asker, :subject, :ask, :state, :owner, :held, :held,
-        CASE :held WHEN 1 THEN {now} + :lease_s ELSE 0 END, 0, {now})
+VALUES (:id, :schema_version, :bot, :room, :asker, :subject, :ask, :state, :owner, CAST(:held AS INTEGER),
+        CAST(:held AS INTEGER),
+        CASE WHEN CAST(:held AS INTEGER) = 1 THEN {now} + :lease_s ELSE 0 END, 0, {now})
 RETURNING created_s
 """,
     # Take the oldest run that nobody holds: never begun, let go, or its holder fell silent.
