@@ -90,7 +90,10 @@ _SUM = (
 
 STATEMENTS = {
     # What a person has reserved and spent with a bot, in each window that ends at :now_s.
-    "spent": "SELECT {sums} FROM spend WHERE person = :person AND bot = :bot AND at_s > CAST(:now_s AS double precision) - {longest}",
+    "spent": """
+SELECT {sums} FROM spend
+WHERE person = :person AND bot = :bot AND at_s > CAST(:now_s AS double precision) - {longest}
+""",
     "alone": "{alone}",
     "reserve": """
 INSERT INTO spend (run, person, bot, at_s, micro, settled) VALUES (:run, :person, :bot, :now_s, :micro, 0)

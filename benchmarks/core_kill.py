@@ -10,9 +10,9 @@ import asyncio
 import multiprocessing
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +106,7 @@ async def _chaos(job: Job) -> int:
     context.set_forkserver_preload(["benchmarks.core_worker", "alembic.command", "asyncpg"])
     database = Database(job.database_url)
     left = select(RUNS.c.id).where(RUNS.c.state.in_(("todo", "doing"))).limit(1)
-    workers: list[BaseProcess] = []
+    workers: deque[ForkServerProcess] = deque()
     kills = 0
     deadline = time.monotonic() + LIMIT_S
     try:
@@ -120,7 +120,7 @@ async def _chaos(job: Job) -> int:
                 break
             if time.monotonic() > deadline:
                 break
-            oldest = workers.pop(0)
+            oldest = workers.popleft()
             oldest.kill()
             await asyncio.to_thread(oldest.join)
             kills += 1

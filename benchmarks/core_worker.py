@@ -87,7 +87,7 @@ async def open_core(job: Job, *, reach: Reach = nothing) -> Core:
         worker=False,
         reach=reach,
     )
-    core.bots.offer = lambda _bot, _held: Offer(tools(job))  # type: ignore[method-assign]
+    core.bots.offer = lambda _bot, _held: Offer(tools(job))  # type: ignore[method-assign, assignment]
     return core
 
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 # A kill of the server loses nothing that reached the system, so nothing need reach the disk. But a commit is a commit:
 # with `synchronous_commit=off` the last ones would be gone after a kill.
-_FAST = ("fsync=off", "full_page_writes=off", "shared_buffers=16MB", "max_connections=40")
+_FAST = ("fsync=off", "full_page_writes=off")
+_SMALL = ("shared_buffers=16MB", "max_connections=80")
 _START_S = 30.0
 
 
@@ -35,8 +36,10 @@ def find_postgres() -> Path | None:
 class Postgres:
     """One cluster. Made with `initdb`, served by `start`, gone after `remove`."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, *, durable: bool = False) -> None:
+        """`durable` waits for the disk at each commit, as a real one does."""
         self._programs = programs
+        self._settings = _SMALL if durable else (*_SMALL, *_FAST)
         self._folder = Path(tempfile.mkdtemp(prefix="fw-pg-"))
         # PostgreSQL refuses to run as root; Debian's package brings a user for it.
         self._user = "postgres" if os.geteuid() == 0 else None
@@ -59,7 +62,7 @@ class Postgres:
         """Serve, and wait until it answers. Does nothing where it serves already."""
         if self._process is not None:
             return
-        settings = [part for one in _FAST for part in ("-c", one)]
+        settings = [part for one in self._settings for part in ("-c", one)]
         command = [
             str(self._programs / "postgres"),
             "-D",
