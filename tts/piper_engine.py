@@ -1,6 +1,6 @@
 """Piper, the embedded voice: an ONNX graph on onnxruntime, phonemes by piper-tts.
 
-It streams from inside a piece: the encoder runs once, the decoder in windows that grow. It does not cut text. The one
+It streams from inside a piece: the text part runs once, flow and decoder in windows that grow. It does not cut text. The one
 rule: the samples of a piece do not depend on the windows in which they were made.
 """
 
@@ -17,12 +17,10 @@ from sound import Pcm, Samples
 from tts.engine import Voice
 from tts.errors import NoVoice, UnknownVoice
 from tts.graph import open_graph
-from tts.split import DECODER, ENCODER, WHOLE, read_split
+from tts.split import WHOLE, Parts, read_split
 from tts.trim import EdgeTrim
 from tts.words import is_speakable
 
-# Frames of context on each side of a window: the decoder sees 10; with 8 samples differ by 2e-3, with 12 by 7e-7.
-OVERLAP = 12
 # 255 ms at 22 050 Hz: the smallest first window that keeps ahead of playback with one core busy.
 FIRST_WINDOW = 22
 # Each window may double while it stays under two seconds, so that a cancelled piece costs little.
@@ -49,13 +47,9 @@ class PiperEngine:
             self._config = PiperConfig.from_dict(settings)
         except (ValueError, KeyError) as fault:
             raise NoVoice(f"{file} cannot be read ({fault!r}); fetch it again: firstword models pull") from fault
-        self._split = read_split(folder)
-        self._whole: Any = None
-        if self._split:
-            self._encoder = open_graph(folder / ENCODER, threads=threads)
-            self._decoder = open_graph(folder / DECODER, threads=threads)
-        else:
-            self._whole = open_graph(folder / WHOLE, threads=threads)
+        split = read_split(folder)
+        self._parts = Parts(folder, split, threads=threads) if split else None
+        self._whole: Any = None if split else open_graph(folder / WHOLE, threads=threads)
         # Only its phonemes are used, which need no session.
         self._phonemes = PiperVoice(session=self._whole, config=self._config)
         code = str(settings.get("language", {}).get("family") or self._config.espeak_voice[:2])
@@ -75,7 +69,7 @@ class PiperEngine:
     @property
     def streams(self) -> bool:
         """Whether a piece is heard before it is made whole: its graph was split."""
-        return self._split is not None
+        return self._parts is not None
 
     def voices(self) -> Sequence[Voice]:
         """The voice, or its speakers where it has several."""
@@ -132,24 +126,7 @@ class PiperEngine:
         }
         if speaker is not None:
             inputs["sid"] = np.array([speaker], dtype=np.int64)
-        if self._split is None:
+        if self._parts is None:
             yield self._whole.run(None, inputs)[0].ravel()
             return
-        names = [self._split.frames, *self._split.others]
-        tensors = dict(zip(names, self._encoder.run(names, inputs), strict=True))
-        yield from self._decode(tensors, FIRST_WINDOW)
-
-    def _decode(self, tensors: dict[str, Any], first_window: int) -> Iterator[Samples]:
-        """The samples of the frames, in windows of `first_window` frames and growing."""
-        split = self._split
-        assert split is not None  # noqa: S101 - only called where there is one
-        frames = tensors[split.frames]
-        length = frames.shape[-1]
-        at, window = 0, first_window
-        while at < length:
-            stop = min(length, at + window)
-            left, right = max(0, at - OVERLAP), min(length, stop + OVERLAP)
-            part = {**tensors, split.frames: frames[..., left:right]}
-            samples = self._decoder.run(None, part)[0].ravel()
-            yield samples[(at - left) * split.hop : (stop - left) * split.hop]
-            at, window = stop, min(LARGEST_WINDOW, window * 2)
+        yield from self._parts.decode(self._parts.encode(inputs), first=FIRST_WINDOW, largest=LARGEST_WINDOW)
