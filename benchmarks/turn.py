@@ -13,10 +13,11 @@ from typing import Any
 from benchmarks.machine import head
 from benchmarks.spread import spread
 from firstword.app import create_kept_app
-from firstword.house import engine_for, signer_for
+from firstword.house import signer_for
 from firstword.serving import serving, until_ready
 from firstword.settings import Settings
 from firstword.talk import Turn, converse
+from firstword.voices import engine_for
 from sound import Pcm
 
 QUESTIONS = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 from urllib.parse import urlsplit
 
 from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, ScriptProvider, check_bots
@@ -17,13 +18,15 @@ from asr import Ear, HearingSource, Listener, ListenSettings, SmartTurn, Whisper
 from database import Database
 from firstword.errors import CannotStart
 from firstword.settings import Settings
+from firstword.voices import endpoint_for, engine_for, others_for
 from grant import Signer
 from models import Lane, Lanes, Store
-from tts import EndpointEngine, PiperEngine, Speaker, SpeechSource
+from tts import Speaker, SpeechSource
 from voice import BotVoice, DoorClient, Limits, VoiceParts
 from voice.kept import Kept
 from web import BotCard
 
+_LOG = logging.getLogger(__name__)
 # Conversations whose speech is being waited for at somebody else's endpoint at the same moment.
 _ENDPOINT_AT_ONCE = 4
 
@@ -46,11 +49,6 @@ def known_bot(settings: Settings, slug: str) -> Bot:
 def store_for(settings: Settings) -> Store:
     """The weights of this deployment."""
     return Store(settings.models)
-
-
-def engine_for(settings: Settings) -> PiperEngine:
-    """The local voice. Raises `WeightsMissing` and `NoVoice`."""
-    return PiperEngine(store_for(settings).path(settings.voice_model), threads=settings.engine_threads)
 
 
 def recogniser_for(settings: Settings) -> WhisperRecogniser:
@@ -95,7 +93,12 @@ class House:
         # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.
         self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
         self._engine = engine_for(settings)
-        self._endpoint = _endpoint_for(settings)
+        self._endpoint = endpoint_for(settings)
+        named = {bot.voice.engine for bot in core.bots.values() if bot.voice is not None}
+        others, refused = others_for(settings, named)
+        self._others = {name: (engine, self.lanes.lane(name)) for name, engine in others.items()}
+        for name, why in refused.items():
+            _LOG.warning("the engine %s cannot be had, and the house's own speaks instead: %s", name, why)
         self._ear = ear_for(settings, self._ear_lane)
         self._door = DoorClient(base_url)
         self.warmed = False
@@ -104,6 +107,8 @@ class House:
         """Run each engine once, so that nobody's first turn is the slow one."""
         await self._ear_lane.run(self._ear.warm)
         await self._voice_lane.run(self._engine.warm)
+        for engine, lane in self._others.values():
+            await Speaker(engine, lane).warm()
         await self.core.warm()
         self.warmed = True
 
@@ -163,17 +168,22 @@ class House:
 
     def _speaker(self, bot: BotVoice) -> Speaker:
         written = self._written(bot)
+        local = (self._engine, self._voice_lane)
+        engine, lane = local
         if written.by == "endpoint" and self._endpoint is not None:
-            lane = self._waits.lane("endpoint")
-            return Speaker(
-                self._endpoint,
-                lane,
-                fallback=self._engine,
-                fallback_lane=self._voice_lane,
-                gap_s=written.gap_s,
-                words=written.words,
-            )
-        return Speaker(self._engine, self._voice_lane, gap_s=written.gap_s, words=written.words)
+            engine, lane = self._endpoint, self._waits.lane("endpoint")
+        elif written.engine in self._others:
+            engine, lane = self._others[written.engine]
+        return Speaker(
+            engine,
+            lane,
+            fallback=None if engine is self._engine else local[0],
+            fallback_lane=local[1],
+            gap_s=written.gap_s,
+            words=written.words,
+            steps=written.steps,
+            opening_steps=written.opening,
+        )
 
     def _written(self, bot: BotVoice) -> WrittenVoice:
         written = self.core.bots[bot.slug].voice if bot.slug in self.core.bots else None
@@ -213,17 +223,6 @@ async def open_house(settings: Settings, base_url: str) -> House:
     except BaseException:
         await core.close()
         raise
-
-
-def _endpoint_for(settings: Settings) -> EndpointEngine | None:
-    if not settings.tts_url:
-        return None
-    return EndpointEngine(
-        settings.tts_url,
-        key=settings.tts_key.get_secret_value(),
-        model=settings.tts_model,
-        voice=settings.tts_voice,
-    )
 
 
 def _is_private(url: str) -> bool:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from firstword.errors import CannotStart
-from firstword.house import engine_for
 from firstword.settings import Settings
+from firstword.voices import engine_for
 from models import Lanes
 from sound import Pcm, write_wav
 from tts import Frame, Speaker

@@ -60,7 +60,10 @@ class Settings(BaseSettings):
 
     listen_model: str = Field("whisper-tiny.en", description="catalog name of the recogniser")
     language: str = Field("en", min_length=2, description="language heard and spoken unless the bot says another")
-    voice_model: str = Field("piper-en_US-joe-medium", description="catalog name of the local voice")
+    voice_engine: Literal["piper", "kokoro", "supertonic"] = Field("piper", description="the local engine that speaks")
+    voice_model: str = Field("piper-en_US-joe-medium", description="Piper's voice: a catalog name, or a folder")
+    kokoro_model: str = Field("kokoro-82m-ja", description="Kokoro's weights: a catalog name, or a folder")
+    supertonic: Path | None = Field(None, description="Supertonic's folder; else supertonic-3 beside the other weights")
     brain_model: str = Field("smollm2-135m", description="catalog name of the local language model")
     threads: int = Field(0, ge=0, le=64, description="threads an engine uses; 0 is min(4, physical cores)")
 

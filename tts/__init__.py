@@ -6,6 +6,7 @@ from tts.engine import Engine, Voice
 from tts.errors import NoVoice, SpeechFault, SplitFailed, TtsError, UnknownVoice
 from tts.frames import Frame, Piece
 from tts.handle import SpeechHandle, Spoken
+from tts.kokoro_engine import KokoroEngine
 from tts.piper_engine import PiperEngine
 from tts.reading import spoken
 from tts.sentences import sentences
@@ -13,12 +14,14 @@ from tts.speakable import Speakable, speakable
 from tts.speaker import Speaker
 from tts.speech import SpeechSource, create_speech
 from tts.split import split_voice
+from tts.supertonic_engine import SupertonicEngine
 
 __all__ = [
     "Cutter",
     "EndpointEngine",
     "Engine",
     "Frame",
+    "KokoroEngine",
     "NoVoice",
     "Piece",
     "PiperEngine",
@@ -29,6 +32,7 @@ __all__ = [
     "SpeechSource",
     "SplitFailed",
     "Spoken",
+    "SupertonicEngine",
     "TtsError",
     "UnknownVoice",
     "Voice",

@@ -15,8 +15,8 @@ from tts.errors import SplitFailed
 
 # What a part may hold that is run in windows: each frame out depends on frames nearby and on nothing else.
 LOCAL = frozenset(
-    "Conv Mul Add Sub Div Neg Exp Tanh Sigmoid Relu LeakyRelu Slice Split Concat Gather Cast Constant Identity "
-    "Shape ConstantOfShape Unsqueeze".split()
+    ("Conv", "Mul", "Add", "Sub", "Div", "Neg", "Exp", "Tanh", "Sigmoid", "Relu", "LeakyRelu", "Slice", "Split")
+    + ("Concat", "Gather", "Cast", "Constant", "Identity", "Shape", "ConstantOfShape", "Unsqueeze")
 )
 
 

@@ -1,7 +1,7 @@
 """Piper, the embedded voice: an ONNX graph on onnxruntime, phonemes by piper-tts.
 
-It streams from inside a piece: the text part runs once, flow and decoder in windows that grow. It does not cut text. The one
-rule: the samples of a piece do not depend on the windows in which they were made.
+It streams from inside a piece: the text part runs once, flow and decoder in windows that grow. It does not cut text.
+The one rule: the samples of a piece do not depend on the windows in which they were made.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tts.trim import EdgeTrim
 from tts.words import is_speakable
 
 # 255 ms at 22 050 Hz: the smallest first window that keeps ahead of playback with one core busy.
-FIRST_WINDOW = 22
+FIRST_WINDOW = 8
 # Each window may double while it stays under two seconds, so that a cancelled piece costs little.
 LARGEST_WINDOW = 172
 

@@ -45,14 +45,20 @@ class Saying:
     language: str
     speed: float
     steps: int | None
+    opening_steps: int | None
+
+    def steps_of(self, piece: Piece) -> int | None:
+        """The solver's steps for `piece`."""
+        return self.opening_steps if piece.opening else self.steps
 
 
 class Speaker:
     """One session's mouth.
 
     `engine` runs on `lane`; on its first failure `fallback` on `fallback_lane` takes over for good (`fallen` then says
-    why). `gap_s` is the pause between pieces, `lead_s` how far synthesis runs ahead of what was taken, `limit_s` how
-    long one step of a piece may take, all in seconds.
+    why). `steps` is what an engine that solves takes for a piece, `opening_steps` for the first one: sooner and worse.
+    `gap_s` is the pause between pieces, `lead_s` how far synthesis runs ahead of what was taken, `limit_s` how long one
+    step of a piece may take, all in seconds.
     """
 
     def __init__(
@@ -62,6 +68,8 @@ class Speaker:
         *,
         fallback: Engine | None = None,
         fallback_lane: Lane | None = None,
+        steps: int | None = None,
+        opening_steps: int | None = None,
         gap_s: float = GAP_S,
         lead_s: float = LEAD_S,
         limit_s: float = LIMIT_S,
@@ -73,6 +81,7 @@ class Speaker:
         self._lane = lane
         self._fallback = fallback
         self._fallback_lane = fallback_lane or lane
+        self._solved = (steps, opening_steps or steps)
         self._gap_s = gap_s
         self._lead_s = lead_s
         self._limit_s = limit_s
@@ -105,14 +114,13 @@ class Speaker:
         voice: str | None = None,
         language: str = "en",
         speed: float = 1.0,
-        steps: int | None = None,
     ) -> SpeechHandle:
         """Begin to speak; an utterance that is still being spoken is cancelled. Needs a running loop."""
         if self._current is not None:
             self._current.cancel()
         handle = SpeechHandle(next(self._ids), turn=turn, generation=generation)
         self._current = handle
-        handle.begin(self._utter(handle, deltas, Saying(voice, language, speed, steps)))
+        handle.begin(self._utter(handle, deltas, Saying(voice, language, speed, *self._solved)))
         return handle
 
     async def close(self) -> None:
@@ -193,7 +201,7 @@ class Speaker:
             self.fallen = str(fault)
             handle.fault(fault)
             if handle.made == mark:
-                plain = Saying(None, how.language, how.speed, None)
+                plain = Saying(None, how.language, how.speed, None, None)
                 await self._speak_by(self._fallback, self._fallback_lane, handle, piece, plain)
 
     async def _speak_by(self, engine: Engine, lane: Lane, handle: SpeechHandle, piece: Piece, how: Saying) -> None:
@@ -246,7 +254,7 @@ class _Steps:
 
     def __init__(self, engine: Engine, piece: Piece, how: Saying) -> None:
         self._make: Callable[[], Iterator[Pcm]] = lambda: engine.speak(
-            piece.spoken, voice=how.voice, language=how.language, speed=how.speed, steps=how.steps
+            piece.spoken, voice=how.voice, language=how.language, speed=how.speed, steps=how.steps_of(piece)
         )
         self._iterator: Iterator[Pcm] | None = None
         self._stopped = False

@@ -24,10 +24,12 @@ TEXT = "text.onnx"
 FLOW = "flow.onnx"
 DECODER = "decoder.onnx"
 RECORD = "parts.json"
-# The largest difference between a sample made whole and one made in parts: what float32 sums in another order differ by.
+# The largest difference between a sample made whole and one made in parts: float32 sums in another order.
 SAME_WITHIN = 1e-5
 # Frames of context on each side of a decoder's window: it sees 10; with 8 samples differ by 2e-3, with 12 by 7e-7.
 OVERLAP = 12
+# Frames that the flow gives at a time, at least.
+FLOW_STEP = 36
 # The windows in which parts are tried against the whole: small ones, so that there are many seams.
 _TRIED = 7
 
@@ -72,7 +74,7 @@ class Parts:
         length = tensors[split.noisy or split.frames].shape[-1]
         if split.noisy:
             fed = {name: tensors[name] for name in (split.noisy, *split.beside)}
-            frames = Frames(self._run_flow, fed, length, split.reach).upto
+            frames = Frames(self._run_flow, fed, length, split.reach, least=FLOW_STEP).upto
         else:
 
             def frames(_stop: int) -> np.ndarray:

@@ -101,9 +101,7 @@ class SupertonicEngine:
             return
         known = language[:2] if language[:2] in self._languages else self._any
         pace = min(_FASTEST, max(_SLOWEST, speed * _PACE))
-        solved, _durations = self._model(
-            [piece], self._styles[chosen], max(1, min(100, steps or STEPS)), pace, known
-        )
+        solved, _durations = self._model([piece], self._styles[chosen], max(1, min(100, steps or STEPS)), pace, known)
         heard = EdgeTrim(self.sample_rate_hz).push(np.asarray(solved, dtype=np.float32).ravel())
         if len(heard):
             yield Pcm(heard, self.sample_rate_hz)

@@ -36,27 +36,32 @@ class Frames:
     """A part from frames to frames, run only as far as somebody asks.
 
     `run` is given tensors of equal length and gives as many frames, each of which sees `reach` frames to either side.
+    At least `least` frames are made at a time.
     """
 
-    def __init__(self, run: Callable[[Tensors], np.ndarray], tensors: Tensors, length: int, reach: int) -> None:
+    def __init__(
+        self, run: Callable[[Tensors], np.ndarray], tensors: Tensors, length: int, reach: int, *, least: int = 1
+    ) -> None:
         self._run = run
         self._tensors = tensors
         self._length = length
         self._reach = reach
+        self._least = least
         self._made: list[np.ndarray] = []
         self._have = 0
 
     def upto(self, stop: int) -> np.ndarray:
         """The frames from 0 to `stop`, of shape `(1, channels, stop)`."""
-        stop = min(stop, self._length)
-        if self._have < stop:
+        asked = min(stop, self._length)
+        if self._have < asked:
+            stop = min(self._length, max(asked, self._have + self._least))
             left, right = max(0, self._have - self._reach), min(self._length, stop + self._reach)
             made = self._run(part_of(self._tensors, left, right, self._length))
             self._made.append(made[..., self._have - left : stop - left])
             self._have = stop
             if len(self._made) > 1:
                 self._made = [np.concatenate(self._made, axis=-1)]
-        return self._made[0][..., :stop]
+        return self._made[0][..., :asked]
 
 
 def samples_of(

@@ -47,6 +47,9 @@ def serve(settings: dict[str, Any]) -> None:
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = settings["threads"]
         threads.poll = 0
+    # One core stays free while tokens are written: its threads wait for one another at every step, so that one which
+    # shares its core with the voice or the server holds up the rest (on two cores 20 ms a token against 35).
+    params.cpuparams.n_threads = max(1, settings["threads"] - 1)
     params.n_threads_http = HTTP_THREADS
     params.hostnames = ["127.0.0.1"]
     params.port = 0

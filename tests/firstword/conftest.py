@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from firstword.app import create_kept_app
-from firstword.house import engine_for
 from firstword.serving import serving, until_ready
 from firstword.settings import load_settings
+from firstword.voices import engine_for
 from sound import Pcm
 
 QUESTION = "What can you do for me?"

@@ -1,13 +1,16 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sound import AUDIBLE, Pcm
 from tts import NoVoice, PiperEngine, SplitFailed, UnknownVoice, split_voice
-from tts.split import SAME_WITHIN, read_split
+from tts.graph import open_graph
+from tts.piper_engine import FIRST_WINDOW, LARGEST_WINDOW
+from tts.split import SAME_WITHIN, Parts, read_split
 
 MODELS = Path(os.environ.get("FIRSTWORD_MODELS") or Path.home() / ".cache/firstword/models")
 VOICE = MODELS / "piper-en_US-joe-medium"
@@ -35,23 +38,62 @@ def test_the_cut_is_found_by_shape_and_kept_with_nothing_half_written(folder: Pa
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("first_window", [1, 5, 22, 60])
-def test_windows_give_the_same_samples_as_the_whole(folder: Path, first_window: int) -> None:
-    engine = PiperEngine(folder)
+@pytest.mark.parametrize("first", [1, 5, 8, 22, 60])
+def test_windows_give_the_same_samples_as_the_whole(folder: Path, first: int) -> None:
     split = read_split(folder)
     assert split is not None
-    ids = engine._phonemes.phonemes_to_ids(engine._phonemes.phonemize(SENTENCE)[0])
-    inputs = {
+    assert split.noisy
+    parts = Parts(folder, split, threads=2)
+    # The noise is drawn once, by the text part; both ways are fed what was drawn.
+    tensors = parts.encode(inputs_of(SENTENCE, noise=0.667, noise_w=0.8))
+    length = tensors[split.noisy].shape[-1]
+    whole = np.concatenate(list(parts.decode(tensors, first=length, largest=length)))
+    made = list(parts.decode(tensors, first=first, largest=172))
+    assert len(made) > 1
+    windows = np.concatenate(made)
+    assert len(windows) == len(whole) == length * split.hop
+    assert np.abs(windows - whole).max() < SAME_WITHIN
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("seed", [1, 2])
+def test_with_the_noise_seeded_a_streamed_piece_is_the_whole_graph_s(folder: Path, tmp_path: Path, seed: int) -> None:
+    """The exported graph and the parts draw their noise from equal seeds, node for node."""
+    import onnx
+
+    whole = tmp_path / "whole.onnx"
+    _seeded(onnx, folder / "voice.onnx", whole, seed)
+    _seeded(onnx, folder / "text.onnx", tmp_path / "text.onnx", seed)
+    for name in ("flow.onnx", "decoder.onnx"):
+        (tmp_path / name).symlink_to(folder / name)
+    split = read_split(folder)
+    assert split is not None
+    inputs = inputs_of(SENTENCE, noise=0.667, noise_w=0.8)
+    expected = open_graph(whole, threads=2).run(None, inputs)[0].ravel()
+    parts = Parts(tmp_path, split, threads=2)
+    made = np.concatenate(list(parts.decode(parts.encode(inputs), first=FIRST_WINDOW, largest=LARGEST_WINDOW)))
+    assert len(made) == len(expected)
+    assert np.abs(made - expected).max() < SAME_WITHIN
+    assert np.abs(expected).max() > 0.1
+
+
+def inputs_of(text: str, *, noise: float, noise_w: float) -> dict[str, np.ndarray]:
+    engine = PiperEngine(VOICE)
+    ids = engine._phonemes.phonemes_to_ids(engine._phonemes.phonemize(text)[0])
+    return {
         "input": np.array([ids], dtype=np.int64),
         "input_lengths": np.array([len(ids)], dtype=np.int64),
-        "scales": np.array([0.667, 1.0, 0.8], dtype=np.float32),
+        "scales": np.array([noise, 1.0, noise_w], dtype=np.float32),
     }
-    # The encoder draws noise: both ways are fed what it drew once.
-    tensors = {split.frames: engine._encoder.run([split.frames], inputs)[0]}
-    whole = engine._decoder.run(None, tensors)[0].ravel()
-    windows = np.concatenate(list(engine._decode(tensors, first_window)))
-    assert len(windows) == len(whole)
-    assert np.abs(windows - whole).max() < SAME_WITHIN
+
+
+def _seeded(onnx: Any, source: Path, target: Path, seed: int) -> None:
+    model = onnx.load(str(source))
+    drawn = [node for node in model.graph.node if node.op_type == "RandomNormalLike"]
+    assert len(drawn) == 2
+    for n, node in enumerate(drawn):
+        node.attribute.append(onnx.helper.make_attribute("seed", float(seed + n)))
+    onnx.save(model, str(target))
 
 
 @pytest.mark.models
