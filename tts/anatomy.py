@@ -14,10 +14,8 @@ from typing import Any
 from tts.errors import SplitFailed
 
 # What a part may hold that is run in windows: each frame out depends on frames nearby and on nothing else.
-LOCAL = frozenset(
-    ("Conv", "Mul", "Add", "Sub", "Div", "Neg", "Exp", "Tanh", "Sigmoid", "Relu", "LeakyRelu", "Slice", "Split")
-    + ("Concat", "Gather", "Cast", "Constant", "Identity", "Shape", "ConstantOfShape", "Unsqueeze")
-)
+_ARITHMETIC = {"Add", "Cast", "Constant", "Div", "Exp", "Identity", "LeakyRelu", "Mul", "Neg", "Relu", "Sigmoid", "Sub"}
+LOCAL = _ARITHMETIC | {"Concat", "ConstantOfShape", "Conv", "Gather", "Shape", "Slice", "Split", "Tanh", "Unsqueeze"}
 
 
 @dataclass(frozen=True, slots=True)

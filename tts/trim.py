@@ -10,8 +10,9 @@ import numpy as np
 
 from sound import AUDIBLE, Samples
 
-# Kept before the first audible sample, so that a soft onset is not chopped; faded in over the first part of it.
-LEAD_S = 0.030
+# Kept before the first audible sample, so that a soft onset is not chopped; faded in over the first part of it. Whoever
+# waits hears it as waiting.
+LEAD_S = 0.015
 FADE_S = 0.005
 # Kept after the last: endings are softer than beginnings.
 TAIL_S = 0.045

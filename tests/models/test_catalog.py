@@ -40,7 +40,7 @@ def test_the_public_names_are_these() -> None:
 def test_the_embedded_set_is_in_the_catalog_and_the_larger_recogniser_is_not_fetched_unasked() -> None:
     default = {weights.name for weights in Catalog() if weights.default}
     assert default == {"piper-en_US-joe-medium", "whisper-tiny.en", "smart-turn-v3.2", "minilm-l6", "smollm2-135m"}
-    assert {weights.name for weights in Catalog()} - default == {"whisper-base"}
+    assert {weights.name for weights in Catalog()} - default == {"whisper-base", "kokoro-82m-ja"}
 
 
 @pytest.mark.parametrize("name", [weights.name for weights in Catalog()])

@@ -10,10 +10,12 @@ from sound import AUDIBLE, Pcm
 from tts import NoVoice, PiperEngine, SplitFailed, UnknownVoice, split_voice
 from tts.graph import open_graph
 from tts.piper_engine import FIRST_WINDOW, LARGEST_WINDOW
-from tts.split import SAME_WITHIN, Parts, read_split
+from tts.split import Parts, read_split
 
 MODELS = Path(os.environ.get("FIRSTWORD_MODELS") or Path.home() / ".cache/firstword/models")
 VOICE = MODELS / "piper-en_US-joe-medium"
+# What a sample of a streamed piece may differ by from the same sample of the whole.
+EQUAL_WITHIN = 1e-5
 SENTENCE = "The opening hours are from nine to five on every day of the week."
 
 
@@ -38,7 +40,7 @@ def test_the_cut_is_found_by_shape_and_kept_with_nothing_half_written(folder: Pa
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("first", [1, 5, 8, 22, 60])
+@pytest.mark.parametrize("first", [1, 5, 12, 22, 60])
 def test_windows_give_the_same_samples_as_the_whole(folder: Path, first: int) -> None:
     split = read_split(folder)
     assert split is not None
@@ -52,7 +54,7 @@ def test_windows_give_the_same_samples_as_the_whole(folder: Path, first: int) ->
     assert len(made) > 1
     windows = np.concatenate(made)
     assert len(windows) == len(whole) == length * split.hop
-    assert np.abs(windows - whole).max() < SAME_WITHIN
+    assert np.abs(windows - whole).max() < EQUAL_WITHIN
 
 
 @pytest.mark.models
@@ -73,7 +75,7 @@ def test_with_the_noise_seeded_a_streamed_piece_is_the_whole_graph_s(folder: Pat
     parts = Parts(tmp_path, split, threads=2)
     made = np.concatenate(list(parts.decode(parts.encode(inputs), first=FIRST_WINDOW, largest=LARGEST_WINDOW)))
     assert len(made) == len(expected)
-    assert np.abs(made - expected).max() < SAME_WITHIN
+    assert np.abs(made - expected).max() < EQUAL_WITHIN
     assert np.abs(expected).max() > 0.1
 
 
@@ -107,7 +109,7 @@ def test_without_noise_the_split_voice_says_what_the_whole_one_does(folder: Path
         engine._config.noise_scale = engine._config.noise_w_scale = 0.0
     one, two = (Pcm.join(engine.speak(SENTENCE)) for engine in (split, whole))
     assert len(one) == len(two)
-    assert np.abs(one.samples - two.samples).max() < SAME_WITHIN
+    assert np.abs(one.samples - two.samples).max() < EQUAL_WITHIN
 
 
 @pytest.mark.models
@@ -154,7 +156,7 @@ def test_a_file_that_is_no_voice_is_not_split_and_leaves_nothing(tmp_path: Path)
 
 
 @pytest.mark.models
-def test_halves_of_another_file_do_not_count(folder: Path, tmp_path: Path) -> None:
+def test_parts_of_another_file_do_not_count(folder: Path, tmp_path: Path) -> None:
     for path in folder.iterdir():
         shutil.copy(path.resolve(), tmp_path / path.name)
     with (tmp_path / "voice.onnx").open("ab") as file:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tts.trim import EdgeTrim
+from tts.trim import LEAD_S, EdgeTrim
 
 RATE_HZ = 22_050
 
@@ -13,7 +13,7 @@ def test_edges_go_and_the_inside_stays_whatever_the_blocks(block: int) -> None:
     whole = np.concatenate([np.zeros(4_000, np.float32), tone, np.zeros(4_000, np.float32)])
     trim = EdgeTrim(RATE_HZ)
     kept = np.concatenate([*(trim.push(whole[at : at + block]) for at in range(0, len(whole), block)), trim.flush()])
-    lead = round(0.030 * RATE_HZ)
+    lead = round(LEAD_S * RATE_HZ)
     assert len(tone) <= len(kept) <= len(tone) + lead + round(0.045 * RATE_HZ) + 1
     start = len(kept) - len(np.trim_zeros(kept, "f"))
     assert start <= lead
