@@ -76,16 +76,14 @@ class Parts:
         length = tensors[split.noisy or split.frames].shape[-1]
         if split.noisy:
             fed = {name: tensors[name] for name in (split.noisy, *split.beside)}
-            frames = Frames(self._run_flow, fed, length, split.reach, least=FLOW_STEP).upto
+            frames = Frames(self._run_flow, fed, length, split.reach, least=FLOW_STEP)
         else:
-
-            def frames(_stop: int) -> np.ndarray:
-                return tensors[split.frames]
+            frames = Frames(lambda made: made[split.frames], {split.frames: tensors[split.frames]}, length, 0)
 
         others = {name: tensors[name] for name in split.others}
         return samples_of(
             self._run_decoder,
-            frames,
+            frames.upto,
             others,
             split.frames,
             length,
