@@ -7,6 +7,7 @@ nothing of turns or words. The one rule: sound of any length goes in, and each s
 from __future__ import annotations
 
 import importlib
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,6 +38,12 @@ _GATE_MODE = 1
 _GATE_STAYS = 16
 # Below this mean square (RMS 0.001, -60 dBFS) there is no voice to find.
 _SILENT_POWER = 1e-6
+# The detector notices an end 36 ms late in a quiet room and 73 ms late among bare walls (medians of 40 lines). A window
+# this far under the loudest is silence whatever it says: 2 and 52 ms. At 30 dB every plosive is a gap.
+_DROP_DB = 35.0
+# The loudest is forgotten at 6 dB a second, so that a door that slams does not silence who speaks after it.
+_FORGET_DB = 0.2
+_SILENT_DB = -100.0
 # Windows shown to Silero when the gate opens, so that it does not meet a voice unprepared.
 _REPLAY = 4
 
@@ -82,6 +89,7 @@ class Activity:
         self._silero = silero
         self.foreground = foreground
         self._background = Foreground(likely=_END)
+        self._loudest_db = _SILENT_DB
         self._gate = webrtcvad.Vad(_GATE_MODE)
         self._rest = np.zeros(0, dtype=np.float32)
         self._at = 0
@@ -113,18 +121,25 @@ class Activity:
         probability = self._probability(window)
         if not self._background.hears(window, probability) and self.foreground:
             probability = 0.0
+        loud = self._is_loud(window)
         if self._speaking:
-            self._speaking = probability >= _END
+            self._speaking = loud and probability >= _END
             if not self._speaking:
                 self._recent.clear()
         else:
-            self._recent.append((start, probability >= _BEGIN))
-            voiced = [at for at, loud in self._recent if loud]
+            self._recent.append((start, loud and probability >= _BEGIN))
+            voiced = [at for at, voice in self._recent if voice]
             if len(voiced) >= _CONFIRM:
                 self._speaking = True
                 self._onset = voiced[0]
         maybe = not self._speaking and bool(self._recent) and self._recent[-1][1]
         return Tick(start, stop, probability, self._speaking, maybe, self._onset)
+
+    def _is_loud(self, window: Samples) -> bool:
+        """Whether `window` is loud enough, after what was heard before it, to hold speech."""
+        level_db = 10 * math.log10(max(1e-10, float(np.dot(window, window)) / WINDOW))
+        self._loudest_db = max(level_db, self._loudest_db - _FORGET_DB)
+        return level_db > self._loudest_db - _DROP_DB
 
     def _probability(self, window: Samples) -> float:
         if self._sounds(window):

@@ -34,7 +34,7 @@ def believable(text: str, *, no_speech: float, mean_log_probability: float) -> s
 
 def without_repeats(text: str) -> str:
     """Runs of one token or phrase collapsed, "" where they are most of the text; an exact second saying goes."""
-    words = _halved(text.split())
+    words = _said_once(text.split())
     kept, looped = _collapsed(words)
     if words and looped / len(words) > _REPETITION:
         return ""
@@ -71,12 +71,15 @@ def compression(text: str) -> float:
     return len(data) / len(zlib.compress(data)) if data else 1.0
 
 
-def _halved(words: list[str]) -> list[str]:
-    """Half of `words` where the second half says the first again, as a short window makes Whisper do."""
-    half = len(words) // 2
+def _said_once(words: list[str]) -> list[str]:
+    """The phrase alone where `words` is one phrase said over and over, as a short window makes Whisper do.
+
+    The last saying may be cut short where there were two whole ones before it.
+    """
+    folded = [word.casefold() for word in words]
     # Two words said twice ("Bye bye", "Come on, come on") are people; three and more are the decoder.
-    if half >= _RUN and len(words) % 2 == 0:
-        first = [word.casefold() for word in words[:half]]
-        if first == [word.casefold() for word in words[half:]]:
-            return words[:half]
+    for size in range(_RUN, len(words) // 2 + 1):
+        whole, part = divmod(len(words), size)
+        if folded[size:] == folded[: len(words) - size] and (not part or whole > 1):
+            return words[:size]
     return words

@@ -43,10 +43,20 @@ _TIMESTAMP_S = 0.02
 @dataclass(frozen=True, slots=True)
 class _Part:
     text: str
-    tokens: list[int]
     words: tuple[Word, ...]
     no_speech: float
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the decoder wrote, believed; `astray` where a guard had to take words away, or nothing is left."""
+
+    text: str
+    tokens: list[int]
+    no_speech: float
+    score: float
+    astray: bool
 
 
 class WhisperRecogniser:
@@ -99,7 +109,7 @@ class WhisperRecogniser:
                 continue
             part = self._window(samples, language, hint, times=word_times)
             words = moved(part.words, start / RATE_HZ)
-            parts.append(_Part(part.text, part.tokens, words, part.no_speech, part.score))
+            parts.append(_Part(part.text, words, part.no_speech, part.score))
         text = " ".join(part.text for part in parts if part.text)
         return Transcript(
             text=text,
@@ -117,7 +127,20 @@ class WhisperRecogniser:
         padded[: len(samples)] = samples[: len(padded)]
         encoded = self._model.encode(_view(log_mel(padded)[None]))
         start = self._spelling.start(language, multilingual=self._languages is None)
-        prompt = self._spelling.hint(hint, _HINT_TOKENS) + start
+        before = self._spelling.hint(hint, _HINT_TOKENS)
+        said = self._decode(encoded, before + start, duration_s)
+        if before and said.astray:
+            # A hint that is no sentence leads some models into silence, or into saying it all again.
+            said = self._decode(encoded, start, duration_s)
+        words: tuple[Word, ...] = ()
+        if times and said.text:
+            frames = round(min(duration_s, window_s) * 100)
+            words = word_times(self._model, encoded, self._spelling, start, said.tokens, frames, language)
+            # Where a guard took words away the times of what is left are those of the first so many.
+            words = without_pauses(words[: len(said.text.split())] if said.astray else words, samples)
+        return _Part(said.text, words, said.no_speech, said.score)
+
+    def _decode(self, encoded: Any, prompt: list[int], duration_s: float) -> _Said:
         cap = 2 * (_TOKENS + math.ceil(_TOKENS_PER_S * duration_s))
         (found,) = self._model.generate(
             encoded,
@@ -128,16 +151,10 @@ class WhisperRecogniser:
             return_no_speech_prob=True,
         )
         tokens = self._taken(found.sequences_ids[0], duration_s)
-        score = float(found.scores[0])
-        said = self._spelling.text(tokens)
-        text = believable(said, no_speech=float(found.no_speech_prob), mean_log_probability=score)
-        words: tuple[Word, ...] = ()
-        if times and text:
-            frames = round(min(duration_s, window_s) * 100)
-            words = word_times(self._model, encoded, self._spelling, start, tokens, frames, language)
-            # Where a guard took words away the times of what is left are those of the first so many.
-            words = without_pauses(words[: len(text.split())] if text != said else words, samples)
-        return _Part(text, tokens, words, float(found.no_speech_prob), score)
+        no_speech, score = float(found.no_speech_prob), float(found.scores[0])
+        written = self._spelling.text(tokens)
+        text = believable(written, no_speech=no_speech, mean_log_probability=score)
+        return _Said(text, tokens, no_speech, score, astray=not text or text != written)
 
     def _taken(self, tokens: list[int], duration_s: float) -> list[int]:
         """The text tokens up to the first timestamp at the end of the sound."""
