@@ -102,6 +102,11 @@ class Activity:
         self._speaking = False
         self._onset = 0
 
+    @property
+    def crowded(self) -> bool:
+        """Whether people speak behind the one at the microphone, whose soft sounds are then lost among them."""
+        return self.foreground and self._background.crowded
+
     def push(self, samples: Samples) -> Iterator[Tick]:
         """A tick for every window that is now whole; the tail waits for the next call."""
         held = np.concatenate([self._rest, samples]) if len(self._rest) else samples

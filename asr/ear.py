@@ -6,7 +6,6 @@ sound in which nobody spoke never reaches a recogniser, because recognisers inve
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,8 +24,9 @@ from sound import Pcm, Samples
 # Under 100 ms of voiced sound, or quieter than RMS 0.005, is nobody (design/listening.md, "Activity").
 LEAST_VOICED = RATE_HZ // 10
 LEAST_RMS = 0.005
-# The quick ear is unsure under this mean log probability (tiny.en's clean sentences lie at -0.3 to -0.7).
-_UNSURE_LOG = -1.0
+# The quick ear is unsure under this mean log probability. On 120 short utterances in three rooms a quarter were; asking
+# the careful ear for those alone took the word errors from 4.9 % to 3.9 %, for all of them to 4.0 %; at -0.8 to 4.4 %.
+_UNSURE_LOG = -0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,8 @@ class Ear:
     def warm(self) -> None:
         """One call of each model, so that the first person does not pay for it. Blocking, for the lane."""
         self.recogniser.warm()
+        if self._careful is not None:
+            self._careful.warm()
         if self._smart_turn is not None:
             self._smart_turn.warm()
 
@@ -112,7 +114,9 @@ class Ear:
             return nothing(language, "nothing heard")
         pcm = Pcm(stretch.samples, RATE_HZ)
         heard = self.recogniser.recognise(pcm, language=language, hint=hint, word_times=word_times)
-        if self._careful is not None and wanted() and _unsure(heard):
+        # A second look costs as much again and half: where somebody else waits for the cores, it is not taken.
+        unsure = heard.mean_log_probability < _UNSURE_LOG and not self.lane.waiting
+        if self._careful is not None and unsure and wanted():
             heard = self._careful.recognise(pcm, language=language, hint=hint, word_times=word_times)
         took_ms = (self.clock() - began) * 1000
         sound = None
@@ -135,12 +139,3 @@ class Ear:
 def nothing(language: str, decided_by: str) -> Understood:
     """No words, and why."""
     return Understood(Transcript("", language, no_speech=1.0), Judgement("complete", decided_by), 0.0)
-
-
-def _unsure(heard: Transcript) -> bool:
-    """Whether a second, careful look is worth its time: unlikely words, or a number, or a name inside a sentence."""
-    words = heard.text.split()
-    if heard.mean_log_probability < _UNSURE_LOG:
-        return True
-    inside = [word for before, word in itertools.pairwise(words) if before[-1] not in ".!?"]
-    return any(c.isdigit() for c in heard.text) or any(w[0].isupper() and w[:2] not in {"I", "I'"} for w in inside)

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from asr.events import Verdict
 
-# Starting values (design/listening.md): 44 s of read prose held 11 pauses of 300 ms and more, 7 of 500, 3 of 700. A
-# wait after a whole sentence may be shorter than any of them, because speech that comes back reopens the turn.
-WAIT_MS: dict[Verdict, float] = {"complete": 240.0, "unsure": 500.0, "incomplete": 1_200.0}
+# Whole ticks of the detector: 7, 19 and 38. What they cost and what they save: benchmarks/results/listen.json, "curve".
+# Speech that comes back reopens the turn, so that a wait after a whole sentence may be shorter than some pauses are.
+WAIT_MS: dict[Verdict, float] = {"complete": 224.0, "unsure": 608.0, "incomplete": 1_216.0}
 # A person who is silent for longer than this has finished, whatever the last word was.
 LONGEST_MS = 2_500.0
 # Silence after which the words so far are recognised: three windows of Silero, under the gap inside a double consonant.
 SPECULATE_MS = 80.0
+
+# A word alone ("No", "Okay") is often the first of several ("No, thank you": 190 to 290 ms between).
+_WORD_ALONE_MS, _WORD_ALONE = 450.0, 1.4
+# Among people soft sounds are lost, and what is a pause there is longer than it was.
+_CROWDED = 1.5
 
 # Where a person's pauses are unknown they are taken to be like this; the waits above fit somebody with such pauses.
 _TYPICAL_MS = 300.0
@@ -50,6 +55,11 @@ class Pauses:
     def factor(self) -> float:
         """What their waits are multiplied by, 0.6 to 2."""
         return min(_MOST_FACTOR, max(_LEAST_FACTOR, self._mean_ms / _TYPICAL_MS))
+
+
+def manner(*, voiced_ms: float, crowded: bool) -> float:
+    """What waits are multiplied by for how the utterance was heard: `voiced_ms` of it were a voice."""
+    return (_WORD_ALONE if voiced_ms < _WORD_ALONE_MS else 1.0) * (_CROWDED if crowded else 1.0)
 
 
 def wait_ms(verdict: Verdict, *, scale: float = 1.0, factor: float = 1.0) -> float:

@@ -21,11 +21,12 @@ _LEAST = 6
 _VOICES = 0.25
 # Louder than this it is no background: the microphone was opened in the middle of a word.
 _LOUDEST_DB = -30.0
+VOICE_LIKE = 0.1
 # In front is who is this much over the middle of the background.
 OVER_DB = 10.0
 _OVER_NOISE_DB = 3.0
-# A person in front stays there for 190 ms, through soft syllables.
-HOLD = 6
+# A person in front stays there for 250 ms, through soft syllables.
+HOLD = 8
 # Nobody speaks for 10 s without a gap: then the background itself has become louder.
 _LONGEST = 312
 _SILENT_POWER = 1e-10
@@ -41,6 +42,12 @@ class Foreground:
         self._held = 0
         self._run = 0
 
+    @property
+    def crowded(self) -> bool:
+        """Whether what is behind is voices."""
+        voices = [voice for _, voice in self._behind]
+        return len(voices) >= _LEAST and sum(voices) > _VOICES * len(voices)
+
     def hears(self, window: Samples, probability: float) -> bool:
         """Whether what speaks in `window` (32 ms) is in front of what is behind; `probability` is the detector's."""
         power = float(np.dot(window, window)) / len(window)
@@ -54,15 +61,14 @@ class Foreground:
         else:
             self._run = 0
             if level_db <= _LOUDEST_DB or not voice:
-                self._behind.append((level_db, voice))
+                self._behind.append((level_db, probability >= VOICE_LIKE))
         return front
 
     def _in_front(self, level_db: float) -> bool:
         if len(self._behind) < _LEAST:
             return level_db > _LOUDEST_DB
-        levels, voices = zip(*self._behind, strict=True)
-        over_db = OVER_DB if sum(voices) > _VOICES * len(voices) else _OVER_NOISE_DB
-        if level_db > float(np.median(levels)) + over_db:
+        over_db = OVER_DB if self.crowded else _OVER_NOISE_DB
+        if level_db > float(np.median([level for level, _ in self._behind])) + over_db:
             self._held = HOLD
             return True
         self._held -= 1

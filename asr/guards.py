@@ -77,9 +77,9 @@ def _said_once(words: list[str]) -> list[str]:
     The last saying may be cut short where there were two whole ones before it.
     """
     folded = [word.casefold() for word in words]
-    # Two words said twice ("Bye bye", "Come on, come on") are people; three and more are the decoder.
-    for size in range(_RUN, len(words) // 2 + 1):
-        whole, part = divmod(len(words), size)
-        if folded[size:] == folded[: len(words) - size] and (not part or whole > 1):
-            return words[:size]
+    for size in range(1, len(words) // 2 + 1):
+        if folded[size:] == folded[: len(words) - size]:
+            whole, part = divmod(len(words), size)
+            # Two words said twice ("Bye bye", "Come on, come on") are people; three and more are the decoder.
+            return words[:size] if size >= _RUN and (not part or whole > 1) else words
     return words

@@ -49,6 +49,8 @@ class _Endings:
     opens: frozenset[str] = frozenset()
     opens_seldom: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
+    articles: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
 
 
 def judge(text: str, language: str, *, sound: float | None) -> Judgement:
@@ -77,9 +79,11 @@ def judge_words(text: str, language: str) -> Verdict:
     question, ends = said.endswith(_QUESTION), said[-1] in _ENDS
     if " ".join(words) in endings.alone:
         return "incomplete"
-    if question and (first in endings.asks or last not in endings.never | endings.seldom - endings.points):
+    if last in endings.never:
+        return "incomplete"
+    if question and (first in endings.asks or last not in endings.seldom - endings.points):
         return "complete"
-    if last in endings.never or set(words) <= endings.seldom | endings.opens | endings.opens_seldom:
+    if set(words) <= endings.seldom | endings.opens | endings.opens_seldom:
         return "incomplete"
     digits = _digits_read_out(said.rstrip(_ENDS), endings.numbers)
     if digits >= _FEW_DIGITS:
@@ -91,7 +95,14 @@ def judge_words(text: str, language: str) -> Verdict:
             return "incomplete"
         if first in endings.opens_seldom:
             return "unsure"
+    if first in endings.articles and endings.verbs and not any(_is_verb(word, endings.verbs) for word in words[1:]):
+        return "unsure"
     return "complete" if ends else "unsure"
+
+
+def _is_verb(word: str, verbs: frozenset[str]) -> bool:
+    """Whether `word` can be the verb of a sentence: one that is known, a past tense, or one with "not" in it."""
+    return word in verbs or word.removesuffix("s") in verbs or word.endswith(("ed", "n't", "'s", "'ll", "'re"))
 
 
 def _bare(word: str) -> str:

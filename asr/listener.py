@@ -15,7 +15,7 @@ from typing import Literal
 
 from asr.activity import Activity, Tick
 from asr.ear import Ear, Stretch, Understood, nothing
-from asr.endpoint import SPECULATE_MS, Pauses, ended
+from asr.endpoint import SPECULATE_MS, Pauses, ended, manner
 from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Words, moved
 from asr.features import RATE_HZ
 from asr.inbox import Inbox, Outbox, Sleep
@@ -215,7 +215,8 @@ class Listener:
         self._emit_final(understood)
         silence_ms = (now - turn.speech_stop) / RATE_HZ * 1000
         verdict = understood.judgement.verdict
-        if ended(silence_ms, verdict, scale=self._settings.wait, factor=self._pauses.factor):
+        heard = manner(voiced_ms=turn.voiced / RATE_HZ * 1000, crowded=self._activity.crowded)
+        if ended(silence_ms, verdict, scale=self._settings.wait, factor=self._pauses.factor * heard):
             self._close_turn(silence_ms)
 
     async def _end(self) -> None:

@@ -62,7 +62,8 @@ def ear_for(settings: Settings, lane: Lane) -> Ear:
     smart_turn = None
     if store.present("smart-turn-v3.2"):
         smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.engine_threads)
-    return Ear(recogniser_for(settings), lane, smart_turn=smart_turn, language=settings.language)
+    recogniser = recogniser_for(settings)
+    return Ear(recogniser, lane, smart_turn=smart_turn, careful=recogniser.careful(), language=settings.language)
 
 
 def providers_for(settings: Settings) -> list[Provider]:

@@ -185,6 +185,11 @@ class Lane:
         """
         return await self._lanes._submit(self, work, deadline_s)
 
+    @property
+    def waiting(self) -> int:
+        """Jobs that have not started, of this lane and of those that share its threads."""
+        return self._lanes.waiting
+
     def disown(self) -> bool:
         """Give up on the job that runs on this lane because it is stuck: its thread is left to it and the lane is free.
 
