@@ -1,16 +1,19 @@
-"""The conversation: the turn, the session that runs it, the Realtime WebSocket. See README.md."""
+"""The conversation: the turn, the session that runs it, the Realtime transports. See README.md."""
 
+from voice.calls import Calls
 from voice.door import DoorClient, DoorDelta, DoorTrace, Message
 from voice.errors import DoorError, ThreadAway, ThreadNotThere, TooMany, VoiceError
-from voice.parts import BotVoice, Limits, VoiceParts
+from voice.parts import BotVoice, IceServer, Limits, VoiceParts
 from voice.realtime import create_voice
 
 __all__ = [
     "BotVoice",
+    "Calls",
     "DoorClient",
     "DoorDelta",
     "DoorError",
     "DoorTrace",
+    "IceServer",
     "Limits",
     "Message",
     "ThreadAway",

@@ -1,6 +1,7 @@
 """What can go wrong in a conversation.
 
 VoiceError
+├── BadOffer           what a client offered for a call cannot be answered
 ├── DoorError          the door gave no answer; `status` is the HTTP status, 0 where there was none
 ├── ThreadAway         what was said before cannot be read at the moment
 ├── ThreadNotThere     no such kept conversation, or not this person's: the same answer
@@ -12,6 +13,10 @@ from __future__ import annotations
 
 class VoiceError(Exception):
     """The message says what happened and what to do, in words for the person."""
+
+
+class BadOffer(VoiceError):
+    """The offer, or a part of it, is not what WebRTC takes; the message says which."""
 
 
 class DoorError(VoiceError):

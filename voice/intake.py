@@ -1,14 +1,12 @@
-"""What comes in on a conversation's connection, before it is an event: who may knock, and how large a message may be.
+"""One message of a client, before it is an event: how large it may be, and whether it is JSON.
 
-The same for every transport. It knows no socket. The one rule: what is refused is refused in words, and only a message
-past every measure ends the connection.
+The same for every transport. It knows no socket. The one rule: only a message past every measure ends the connection;
+anything else that is wrong is answered with an error.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from voice.client_events import ClientEvents
 from voice.realtime_events import Wire, error_event
@@ -16,16 +14,7 @@ from voice.realtime_events import Wire, error_event
 # 256 KiB of sound is 5 s at 24 kHz; base64 and its envelope make it a third more.
 _SOUND_MESSAGE_BYTES = 360 * 1024
 _CONTROL_MESSAGE_BYTES = 64 * 1024
-FOREIGN = "this page may not talk to this server; open the server's own"
 TOO_LARGE = "a message may have 360 KiB at most; send sound in smaller stretches"
-
-
-def origin_allowed(headers: Mapping[str, str], origins: frozenset[str]) -> bool:
-    """Our own origin, one that the settings name, or none at all from a client that can set a bearer header."""
-    origin = headers.get("origin")
-    if origin is None:
-        return headers.get("authorization", "").lower().startswith("bearer ")
-    return origin in origins or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
 
 
 def take(raw: str | bytes, client: ClientEvents, wire: Wire) -> bool:

@@ -79,13 +79,26 @@ class BotVoice:
 
 
 @dataclass(frozen=True, slots=True)
+class IceServer:
+    """A server that helps a call through the network: `stun:host:port`, or `turn:host:port` with its credential."""
+
+    url: str
+    username: str = ""
+    credential: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
-    """Sessions at once in all and per person; seconds without a word, and in all, after which one ends."""
+    """Sessions at once in all and per person; seconds without a word, and in all, after which one ends.
+
+    `connect_s` is how long a call looks for a way through the network.
+    """
 
     sessions: int = 32
     per_person: int = 4
     idle_s: float = 300.0
     absolute_s: float = 3600.0
+    connect_s: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +106,8 @@ class VoiceParts:
     """Everything `create_voice` needs.
 
     `bot` gives how a bot sounds, and raises `KeyError` for one that is not there. `origins` are the web origins let in
-    besides our own. `clock` is monotonic seconds, and `sleep` waits on that clock.
+    besides our own; `ice_servers` help calls through the network. `clock` is monotonic seconds, and `sleep` waits on
+    that clock.
     """
 
     listener: Callable[[BotVoice], ListenerPort]
@@ -102,6 +116,7 @@ class VoiceParts:
     signer: Signer
     bot: Callable[[str], BotVoice] = lambda _name: BotVoice()
     origins: frozenset[str] = frozenset()
+    ice_servers: tuple[IceServer, ...] = ()
     limits: Limits = Limits()
     kept: Kept | None = None
     clock: Callable[[], float] = time.monotonic

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from starlette.responses import JSONResponse
 
-from grant import Grant, GrantRefused, bearer, error_response, refusal
+from grant import error_response
+from voice.admission import Admitted, admit
+from voice.calls import Calls, create_calls
 from voice.client_events import ClientEvents
-from voice.errors import TooMany
-from voice.intake import FOREIGN, TOO_LARGE, origin_allowed, take
+from voice.intake import TOO_LARGE, take
 from voice.outbox import Outbox
 from voice.parts import VoiceParts
 from voice.places import Places
@@ -32,33 +33,25 @@ _WRITE_S = 15.0
 _POLICY, _TOO_BIG = 1008, 1009
 
 
-def create_voice(parts: VoiceParts) -> APIRouter:
-    """The router that serves conversations."""
+def create_voice(parts: VoiceParts, calls: Calls | None = None) -> APIRouter:
+    """The router that serves conversations. `calls` holds those by WebRTC; whoever gives it closes it."""
     router = APIRouter()
     places = Places(parts.limits.sessions, parts.limits.per_person, parts.clock)
 
     @router.websocket("/v1/realtime")
     async def realtime(socket: WebSocket) -> None:
         offered = [one.strip() for one in socket.headers.get("sec-websocket-protocol", "").split(",") if one.strip()]
-        if not origin_allowed(socket.headers, parts.origins):
-            await _refuse(socket, error_response(403, FOREIGN))
-            return
-        token = bearer(socket.headers, offered)
-        try:
-            grant = parts.signer.verify(token)
-        except GrantRefused:
-            await _refuse(socket, refusal())
+        admitted = admit(socket.headers, parts, places, subprotocols=offered)
+        if isinstance(admitted, JSONResponse):
+            await _refuse(socket, admitted)
             return
         try:
-            place = places.take(grant.subject)
-        except TooMany as full:
-            await _refuse(socket, error_response(429, str(full), type_="rate_limit_error", code="too_many_sessions"))
-            return
-        try:
-            await _converse(socket, parts, grant, token, lambda: places.renew(place), offered)
+            await _converse(socket, parts, admitted, lambda: places.renew(admitted.place), offered)
         finally:
-            places.leave(place)
+            places.leave(admitted.place)
 
+    if calls is not None:
+        router.include_router(create_calls(parts, places, calls))
     return router
 
 
@@ -71,12 +64,12 @@ async def _refuse(socket: WebSocket, response: JSONResponse) -> None:
 
 
 async def _converse(
-    socket: WebSocket, parts: VoiceParts, grant: Grant, token: str, renew: Callable[[], None], offered: list[str]
+    socket: WebSocket, parts: VoiceParts, admitted: Admitted, renew: Callable[[], None], offered: list[str]
 ) -> None:
     outbox = Outbox()
     wire = Wire(outbox.put)
     try:
-        session = Session(parts, grant=grant, token=token, wire=wire)
+        session = Session(parts, grant=admitted.grant, token=admitted.token, wire=wire)
     except KeyError:
         await _refuse(socket, error_response(404, "there is no such bot here", code="bot_not_found"))
         return

@@ -15,7 +15,7 @@ from firstword.testing.voices import ToneEngine
 from grant import Signer
 from models.lanes import Lanes
 from tts import Speaker
-from voice import BotVoice, DoorClient, Limits, VoiceParts, create_voice
+from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts, create_voice
 from voice.kept import Kept
 
 SIGNER = Signer("a secret for the tests, nobody else's")
@@ -27,6 +27,7 @@ class House:
 
     base_url: str
     door: ScriptedDoor
+    calls: Calls = field(default_factory=Calls)
     listeners: list[ScriptedListener] = field(default_factory=list)
 
     @property
@@ -49,6 +50,7 @@ async def serve(
     listener_fails: bool = False,
     status: int = 200,
     kept: Kept | None = None,
+    ice_servers: tuple[IceServer, ...] = (),
 ) -> AsyncIterator[House]:
     door = ScriptedDoor(*answers, status=status)
     lanes = Lanes()
@@ -71,10 +73,11 @@ async def serve(
         signer=SIGNER,
         bot=lambda name: {"guide": bot or BotVoice()}[name],
         limits=limits or Limits(),
+        ice_servers=ice_servers,
         origins=frozenset({"https://shop.example"}),
         kept=kept,
     )
-    app.include_router(create_voice(parts))
+    app.include_router(create_voice(parts, house.calls))
     app.mount("/", door.app)
     try:
         async with serving(lambda _url: app) as url:
@@ -82,5 +85,6 @@ async def serve(
             house.base_url = url
             yield house
     finally:
+        await house.calls.close()
         await client.close()
         lanes.close()
