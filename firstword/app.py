@@ -63,7 +63,7 @@ def _include(app: FastAPI, house: House) -> None:
     """Every router; called while the app starts, before the first request is let in."""
     session = single_user()
     app.include_router(create_door(house.core, house.signer, session=session))
-    app.include_router(create_voice(house.voice_parts()))
+    app.include_router(create_voice(house.voice_parts(), house.calls))
     app.include_router(create_speech(house.speech_source(), house.signer))
     app.include_router(create_transcriptions(house.hearing_source(), house.signer))
     app.include_router(create_threads(house.kept, _asker(session, house.signer)))

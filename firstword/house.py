@@ -22,7 +22,7 @@ from firstword.voices import endpoint_for, engine_for, others_for
 from grant import Signer
 from models import Lane, Lanes, Store
 from tts import Speaker, SpeechSource
-from voice import BotVoice, DoorClient, Limits, VoiceParts
+from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts
 from voice.kept import Kept
 from web import BotCard
 
@@ -80,6 +80,15 @@ def providers_for(settings: Settings) -> list[Provider]:
     return providers
 
 
+def ice_servers_for(settings: Settings) -> tuple[IceServer, ...]:
+    """What helps calls through the network; the credential goes with the TURN servers alone."""
+    password = settings.turn_credential.get_secret_value()
+    return tuple(
+        IceServer(url, settings.turn_username, password) if url.startswith("turn") else IceServer(url)
+        for url in settings.ice_servers
+    )
+
+
 class House:
     """Everything that serves conversations. Made by `open_house`, closed by `close`."""
 
@@ -102,6 +111,7 @@ class House:
             _LOG.warning("the engine %s cannot be had, and the house's own speaks instead: %s", name, why)
         self._ear = ear_for(settings, self._ear_lane)
         self._door = DoorClient(base_url)
+        self.calls = Calls()
         self.warmed = False
 
     async def warm(self) -> None:
@@ -115,6 +125,7 @@ class House:
 
     async def close(self) -> None:
         """Close what was opened, last first."""
+        await self.calls.close()
         await self._door.close()
         await self.kept.close()
         await self.core.close()
@@ -152,6 +163,7 @@ class House:
             signer=self.signer,
             bot=self._bot_voice,
             origins=frozenset(self.settings.allowed_origins),
+            ice_servers=ice_servers_for(self.settings),
             limits=Limits(sessions=self.settings.sessions),
             kept=self.kept,
         )

@@ -78,14 +78,28 @@ class Settings(BaseSettings):
     tts_model: str = Field("", description="its model")
     tts_voice: str = Field("", description="its voice")
 
+    ice_servers: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="stun: and turn: addresses that help calls through networks; none on a network of one's own"
+    )
+    turn_username: str = Field("", description="who the turn: servers take us for")
+    turn_credential: SecretStr = Field(SecretStr(""), description="their password; callers are told it")
+
     sessions: int = Field(32, ge=1, description="conversations at once")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much is logged")
 
-    @field_validator("allowed_hosts", "allowed_origins", "older_secrets", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "older_secrets", "ice_servers", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         """A variable holds a list with commas between."""
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+    @field_validator("ice_servers")
+    @classmethod
+    def _ice(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for one in value:
+            if not one.startswith(("stun:", "stuns:", "turn:", "turns:")):
+                raise ValueError(f"{one} is no ICE server; write stun:host:port or turn:host:port")
+        return value
 
     @classmethod
     def settings_customise_sources(
