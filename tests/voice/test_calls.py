@@ -10,11 +10,11 @@ import httpx2
 import numpy as np
 import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
-from call_client import LINE_HZ, CallClient, called, knock, offering
 from openai import AsyncOpenAI
 from test_realtime import IN_ORDER
 from voice_house import SIGNER, House, Serve
 
+from firstword.testing.caller import LINE_HZ, Caller, called, knock, offering
 from firstword.testing.voices import ToneEngine
 from sound import Pcm
 from voice import IceServer, Limits
@@ -28,14 +28,14 @@ def tone(seconds: float) -> Pcm:
     return Pcm((0.5 * np.sin(np.arange(round(seconds * LINE_HZ)) / 12)).astype(np.float32), LINE_HZ)
 
 
-def answer_of(client: CallClient) -> list[str]:
+def answer_of(client: Caller) -> list[str]:
     """The types of the last answer's events, each once, in order."""
     kinds = client.kinds()
     began = len(kinds) - 1 - kinds[::-1].index("response.created")
     return list(dict.fromkeys(kind for kind in kinds[began:] if kind in BY_CALL))
 
 
-def audible_s(client: CallClient) -> float:
+def audible_s(client: Caller) -> float:
     """Seconds of what was heard in which something sounds."""
     blocks = np.abs(client.sound().samples.reshape(-1, 48)).max(axis=1)
     return int((blocks > 0.05).sum()) / 1_000

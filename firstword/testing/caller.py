@@ -1,4 +1,8 @@
-"""A WebRTC client on loopback, for the tests: it speaks what it is given, keeps what it hears, and reads the events."""
+"""A caller: a WebRTC client that speaks what it is given, keeps what it hears and reads the events.
+
+It is a client like any other, made with aiortc; it needs the extra `webrtc`. The one rule: it sends in real time and
+never stops, as a microphone does.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -17,7 +21,7 @@ from aiortc import MediaStreamTrack, RTCConfiguration, RTCDataChannel, RTCPeerCo
 from aiortc.mediastreams import MediaStreamError
 from av import AudioFrame
 
-from sound import Pcm
+from sound import Pcm, resample
 
 LINE_HZ = 48_000
 FRAME = LINE_HZ // 50
@@ -36,10 +40,11 @@ class Microphone(MediaStreamTrack):
         self.sent_s = 0.0
 
     def speak(self, pcm: Pcm) -> None:
-        assert pcm.rate_hz == LINE_HZ
-        self._to_say = np.concatenate([self._to_say, pcm.samples])
+        """Say this next."""
+        self._to_say = np.concatenate([self._to_say, resample(pcm, LINE_HZ).samples])
 
     async def recv(self) -> AudioFrame:
+        """The next frame, when it is due."""
         self._began = self._began or time.monotonic()
         await asyncio.sleep(max(0.0, self._began + self._n * 0.02 - time.monotonic()))
         part, self._to_say = self._to_say[:FRAME], self._to_say[FRAME:]
@@ -54,7 +59,7 @@ class Microphone(MediaStreamTrack):
 
 
 @dataclass
-class CallClient:
+class Caller:
     """One call from the client's side."""
 
     connection: RTCPeerConnection
@@ -65,15 +70,19 @@ class CallClient:
     sizes: list[int] = field(default_factory=list)
 
     def send(self, kind: str, **fields: Any) -> None:
+        """Send an event."""
         self.channel.send(json.dumps({"type": kind, **fields}))
 
     def kinds(self) -> list[str]:
+        """The types of the events so far."""
         return [event["type"] for event in self.events]
 
     def last(self, kind: str) -> dict[str, Any]:
+        """The newest event of a type."""
         return next(event for event in reversed(self.events) if event["type"] == kind)
 
     def sound(self) -> Pcm:
+        """What was heard so far, 48 kHz."""
         return Pcm.join([Pcm.silence(0, LINE_HZ), *(pcm for _, pcm in self.heard)])
 
     async def until(self, kind: str, *, count: int = 1, limit_s: float = 20.0) -> dict[str, Any]:
@@ -81,10 +90,10 @@ class CallClient:
         await self.holds(lambda: self.kinds().count(kind) >= count, limit_s)
         return self.last(kind)
 
-    async def holds(self, true: Any, limit_s: float = 20.0) -> None:
+    async def holds(self, true: Callable[[], bool], limit_s: float = 20.0) -> None:
         """Wait until something holds."""
         async with asyncio.timeout(limit_s):
-            while not true():
+            while not true():  # noqa: ASYNC110 - what is waited for is somebody else's to change
                 await asyncio.sleep(0.01)
 
     def _read(self, message: str) -> None:
@@ -98,14 +107,16 @@ class CallClient:
         with contextlib.suppress(MediaStreamError):
             while True:
                 frame = await track.recv()
+                if not isinstance(frame, AudioFrame):
+                    continue
                 data = frame.to_ndarray().tobytes()
-                self.heard.append((frame.pts, Pcm.from_s16le(data, LINE_HZ, len(frame.layout.channels)).mono()))
+                self.heard.append((frame.pts or 0, Pcm.from_s16le(data, LINE_HZ, len(frame.layout.channels)).mono()))
 
 
-def offering() -> CallClient:
+def offering() -> Caller:
     """A client that has not called yet."""
     connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
-    client = CallClient(connection, Microphone(), connection.createDataChannel("oai-events"))
+    client = Caller(connection, Microphone(), connection.createDataChannel("oai-events"))
     connection.addTrack(client.microphone)
     connection.on("track", client._listen)
     client.channel.on("message", client._read)
@@ -113,13 +124,14 @@ def offering() -> CallClient:
 
 
 @contextlib.asynccontextmanager
-async def called(base_url: str, grant: str, *, session: dict[str, Any] | None = None) -> AsyncIterator[CallClient]:
+async def called(base_url: str, grant: str, *, session: dict[str, Any] | None = None) -> AsyncIterator[Caller]:
     """A call that is connected and whose session has begun."""
     client = offering()
     try:
         await client.connection.setLocalDescription(await client.connection.createOffer())
         answered = await knock(base_url, grant, client.connection.localDescription.sdp)
-        assert answered.status_code == 201, answered.text
+        if answered.status_code != httpx2.codes.CREATED:
+            raise ConnectionError(answered.text)
         await client.connection.setRemoteDescription(RTCSessionDescription(answered.text, "answer"))
         await client.until("session.created")
         if session is not None:
