@@ -215,6 +215,13 @@ class Store:
         row = await self._act(lambda db: db.execute(query).one_or_none(), reads=True)
         return Record(*row) if row else None
 
+    async def recent(self, limit: int = 20) -> tuple[Record, ...]:
+        """The runs that were begun last, the latest first."""
+        columns = [RUNS.c[name] for name in Record.__slots__]
+        query = select(*columns).order_by(RUNS.c.created_s.desc(), RUNS.c.id).limit(limit)
+        rows = await self._act(lambda db: db.execute(query).all(), reads=True)
+        return tuple(Record(*row) for row in rows)
+
     async def spent(self, person: str, bot: str) -> dict[str, int]:
         """What a person has spent and reserved with a bot, in millionths, by window."""
         return await self._act(lambda db: self._spent(db, person, bot, self._alone(db, person, bot)))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents_core import Core, Profile, Question, Whole, Words
+from agents_core import Ask, Core, Profile, Question, Whole, Words
 from agents_core.loop import Call
 from agents_core.offer import Offer
 from agents_core.points import Reach, nothing
@@ -91,24 +91,23 @@ async def open_core(job: Job, *, reach: Reach = nothing) -> Core:
     return core
 
 
-async def _work(job: Job, started: Callable[[], None]) -> None:
+async def _work(job: Job) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     core = await open_core(job)
     core.worker = Worker(core.claim, at_once=job.at_once, idle_s=job.lease_s / 4)
     core.worker.start()
-    started()
     await stop.wait()
     await core.close()
 
 
 def work(job: Job) -> None:
     """Work until SIGTERM: finish what is under way, claim nothing more."""
-    asyncio.run(_work(job, lambda: None))
+    asyncio.run(_work(job))
 
 
-def work_until_it_dies(job: Job, point: str) -> None:
-    """Work, and be gone, as by SIGKILL, the first time `point` is reached."""
+def work_until_it_dies(job: Job, point: str, ask: Ask | None = None) -> None:
+    """Answer `ask`, or what is there to be claimed, and be gone, as by SIGKILL, the first time `point` is reached."""
 
     def reach(reached: str) -> None:
         if reached == point:
@@ -116,6 +115,9 @@ def work_until_it_dies(job: Job, point: str) -> None:
 
     async def die() -> None:
         core = await open_core(job, reach=reach)
+        if ask is not None:
+            async for _ in core.run_turn(ask):
+                pass
         await core.sweep()
         await core.close()
 
