@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = "/usr/bin/chromium"
 _FLAGS = (
@@ -30,9 +30,16 @@ _FLAGS = (
 
 @contextlib.contextmanager
 def browser_page(microphone: Path | None = None, *, refuse: bool = False, **context: Any) -> Iterator[Page]:
-    """A page of a fresh browser. `microphone` is a WAV played once from the moment the page asks for one.
+    """A page of a fresh browser. The first two are `open_browser`'s, the rest Playwright's for a context."""
+    with open_browser(microphone, refuse=refuse) as browser:
+        yield browser.new_context(**context).new_page()
 
-    `refuse` makes the browser refuse the microphone. Other arguments are Playwright's for a context.
+
+@contextlib.contextmanager
+def open_browser(microphone: Path | None = None, *, refuse: bool = False) -> Iterator[Browser]:
+    """A fresh browser. `microphone` is a WAV played once from the moment a page asks for one.
+
+    `refuse` makes the browser refuse the microphone.
     """
     from playwright.sync_api import sync_playwright
 
@@ -46,6 +53,6 @@ def browser_page(microphone: Path | None = None, *, refuse: bool = False, **cont
             executable_path=CHROMIUM, args=flags, ignore_default_args=["--headless", "--mute-audio"]
         )
         try:
-            yield browser.new_context(**context).new_page()
+            yield browser
         finally:
             browser.close()

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept_house import KeptHouse, Opened
 from scripted import Script, scripted_app, serving
 
 from sound import Pcm, write_wav
-from web.browser import browser_page
+from web.browser import browser_page, open_browser
 
 MIC_HZ = 48_000
 
@@ -46,20 +47,49 @@ def wav(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def visit(url: str) -> Iterator[Callable[..., Any]]:
+def house(tmp_path: Path) -> Iterator[Opened]:
+    """Opens a house whose conversations are kept: `house(["its ", "first answer"], ["its second"])`."""
+    with contextlib.ExitStack() as stack:
+
+        def open_house(*answers: list[str], **given: Any) -> KeptHouse:
+            made = KeptHouse(tmp_path, *answers, **given)
+            made.start()
+            stack.callback(made.close)
+            return made
+
+        yield open_house
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One browser for the tests that need no microphone of their own; each has a context, and nothing of the last."""
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """Opens the page of a bot; whatever its console complains of fails the test."""
     complaints: list[str] = []
     with contextlib.ExitStack() as stack:
 
-        def open_page(microphone: Path | None = None, *, at: str = "/app/voice/guide", **options: Any) -> Any:
+        def open_page(
+            microphone: Path | None = None, *, base: str = "", at: str = "/app/voice/guide", **options: Any
+        ) -> Any:
             before = options.pop("before", None)
-            page = stack.enter_context(browser_page(microphone, **options))
+            if microphone or options.get("refuse"):
+                page = stack.enter_context(browser_page(microphone, **options))
+            else:
+                context = stack.enter_context(
+                    contextlib.closing(request.getfixturevalue("browser").new_context(**options))
+                )
+                page = context.new_page()
             page.set_default_timeout(8_000)
             page.on("pageerror", lambda fault: complaints.append(str(fault)))
             page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
             if before:
                 page.add_init_script(before)
-            page.goto(url + at)
+            page.goto((base or request.getfixturevalue("url")) + at)
             return page
 
         yield open_page

@@ -1,0 +1,159 @@
+"""The page on a server whose conversations are real and really kept: only recogniser, engine and core are scripted.
+
+It runs on a thread with a loop of its own, and can be restarted on its port. The one rule: what the page shows of the
+past, it has from the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+
+from database import Database
+from firstword.serving import serving
+from firstword.testing.doors import ScriptedDoor
+from firstword.testing.listeners import ScriptedListener
+from firstword.testing.voices import ToneEngine
+from grant import Signer
+from models.lanes import Lanes
+from tts import Speaker
+from voice import BotVoice, DoorClient, Limits, VoiceParts, create_voice
+from voice.kept import Kept
+from web import Asker, BotCard, create_pages, create_threads
+
+T = TypeVar("T")
+SIGNER = Signer("a secret for the page's tests alone")
+CARD = BotCard("guide", "Guide", "Ask me anything about Firstword.", "aura", "en", "Knows how this program works.")
+
+
+class KeptHouse:
+    """`answers` are the door's; `limits` those of a session. `url` is where the page is."""
+
+    def __init__(self, folder: Path, *answers: list[str], limits: Limits | None = None) -> None:
+        self.door = ScriptedDoor(*answers)
+        self.limits = limits or Limits()
+        self.url = ""
+        self.kept: Kept
+        self._database = f"sqlite:///{folder / 'here.db'}"
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._stop: asyncio.Event
+        self._serving: Future[None]
+
+    def start(self) -> None:
+        """Serve: on a free port at first, on the same one after a `stop`."""
+        ready = threading.Event()
+        self._serving = asyncio.run_coroutine_threadsafe(self._serve(ready), self._loop)
+        assert ready.wait(20), "the server did not start"
+
+    def stop(self) -> None:
+        """Stop serving; what is kept stays in its file."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._serving.result(20)
+
+    def close(self) -> None:
+        """Stop for good."""
+        if not self._serving.done():
+            self.stop()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Something on the server's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    def keep(self, *lines: str, subject: str = "owner") -> str:
+        """A conversation that was had before."""
+        return self.keep_all([lines], subject=subject)[0]
+
+    def keep_all(self, talks: Iterable[Sequence[str]], *, subject: str = "owner") -> list[str]:
+        """Several of them, the newest last."""
+
+        async def say() -> list[str]:
+            made = []
+            for lines in talks:
+                talk = self.kept.begin(subject, "guide")
+                made.append(talk.thread)
+                for n, line in enumerate(lines):
+                    talk.said(f"{talk.thread[-30:]}-{n}", "assistant" if n % 2 else "user", line)
+            await self.kept.scribe.written()
+            return made
+
+        return self.do(say())
+
+    def threads(self) -> list[str]:
+        """Titles, newest first."""
+
+        async def listed() -> list[str]:
+            await self.kept.scribe.written()
+            return [thread.title for thread in await self.kept.threads("owner")]
+
+        return self.do(listed())
+
+    def lines(self, title: str) -> list[tuple[str, str]]:
+        """What is kept under that title."""
+
+        async def read() -> list[tuple[str, str]]:
+            await self.kept.scribe.written()
+            thread = next(each for each in await self.kept.threads("owner") if each.title == title)
+            return [(line.role, line.text) for line in (await self.kept.read("owner", thread.id))[1]]
+
+        return self.do(read())
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._stop = asyncio.Event()
+        self.kept = Kept(Database(self._database))
+        await self.kept.open()
+        lanes = Lanes()
+        client = DoorClient(lambda: self.url)
+        port = urlsplit(self.url).port or 0
+        try:
+            async with serving(lambda _url: self._app(lanes, client), port=port) as url:
+                self.url = url
+                ready.set()
+                await self._stop.wait()
+        finally:
+            await client.close()
+            await self.kept.close()
+            lanes.close()
+
+    def _app(self, lanes: Lanes, client: DoorClient) -> FastAPI:
+        tone = ToneEngine(seconds_per_char=0.01)
+        parts = VoiceParts(
+            listener=lambda _bot: ScriptedListener(),
+            speaker=lambda _bot: Speaker(tone, lanes.lane("voice")),
+            door=client,
+            signer=SIGNER,
+            bot=lambda _name: BotVoice(greeting=CARD.first),
+            limits=self.limits,
+            kept=self.kept,
+        )
+        app = FastAPI()
+        app.include_router(create_pages(lambda: [CARD]))
+        app.include_router(create_threads(self.kept, owner))
+        app.include_router(create_voice(parts))
+        app.post("/app/voice/{bot}/start")(begin)
+        app.mount("/", self.door.app)
+        return app
+
+
+async def owner(_request: Request) -> Asker:
+    return Asker("owner")
+
+
+async def begin(bot: str) -> JSONResponse:
+    token = SIGNER.mint(bot=bot, subject="owner", room="room-1")
+    return JSONResponse({"grant": token, "expires_at": SIGNER.verify(token).expires_at})
+
+
+Opened = Callable[..., KeptHouse]

@@ -1,0 +1,203 @@
+"""The drawer in Chromium, over real kept conversations: listed, reopened, gone on with, forgotten, and quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kept_house import KeptHouse, Opened
+from scripted import until, wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+
+SHOWN = "[...document.querySelectorAll('#transcript li .words')].map((words) => words.textContent)"
+FOCUSED = "(({ id, dataset, tagName }) => id || dataset.does || tagName)(document.activeElement)"
+# How far from its end the transcript is scrolled.
+TO_END = """(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(
+  document.querySelector("#transcript"))"""
+
+
+def write(page: Any, text: str) -> None:
+    """Write a line and wait until its answer is over."""
+    receipts = page.locator(".receipt").count()
+    page.fill("#line", text)
+    page.keyboard.press("Enter")
+    until(page, f"document.querySelectorAll('.receipt').length > {receipts}")
+    until(page, "document.body.dataset.state === 'listening'")
+
+
+def test_what_was_said_is_listed_reopened_and_gone_on_with(visit: Callable[..., Any], house: Opened) -> None:
+    here = house(["You are Ada."], ["You said that you are Ada."])
+    page = visit(base=here.url)
+    write(page, "I am Ada.")
+    page.reload()
+    assert page.evaluate(SHOWN) == []
+    page.click("#kept")
+    page.click("#drawer .thread:has-text('I am Ada.')")
+    assert not page.is_visible("#drawer")
+    until(page, f"{SHOWN}.length === 2")
+    assert page.evaluate(SHOWN) == ["I am Ada.", "You are Ada."]
+    assert page.inner_text("#start") == "Go on talking"
+    write(page, "Who am I?")
+    assert [line["content"] for line in here.door.asked[1]["messages"]] == ["I am Ada.", "You are Ada.", "Who am I?"]
+    assert here.threads() == ["I am Ada."]
+    assert [text for _, text in here.lines("I am Ada.")] == [
+        "I am Ada.", "You are Ada.", "Who am I?", "You said that you are Ada.",
+    ]  # fmt: skip
+
+
+def test_another_conversation_is_taken_up_while_talking(visit: Callable[..., Any], house: Opened) -> None:
+    here = house(["One."], ["Two."])
+    here.keep("An old question?", "An old answer.")
+    page = visit(base=here.url)
+    write(page, "A question of today?")
+    page.click("#kept")
+    page.click("#drawer .thread:has-text('An old question?')")
+    until(page, f"{SHOWN}[0] === 'An old question?'")
+    until(page, "document.body.dataset.state === 'listening'")
+    write(page, "And now?")
+    assert [line["content"] for line in here.door.asked[1]["messages"]] == [
+        "An old question?", "An old answer.", "And now?",
+    ]  # fmt: skip
+    assert [text for _, text in here.lines("A question of today?")] == ["A question of today?", "One."]
+
+
+def test_a_new_conversation_begins_empty(visit: Callable[..., Any], house: Opened) -> None:
+    here = house(["One."], ["Two."])
+    page = visit(base=here.url)
+    write(page, "First?")
+    page.click("#kept")
+    page.click("#drawer [data-does=fresh]")
+    assert page.evaluate(SHOWN) == []
+    assert page.inner_text("#live") == "Ask me anything about Firstword."
+    until(page, "document.body.dataset.state === 'listening'")
+    write(page, "Second?")
+    assert here.door.asked[1]["messages"] == [{"role": "user", "content": "Second?"}]
+    assert here.threads() == ["Second?", "First?"]
+
+
+def test_forgetting_is_asked_once_and_then_done(visit: Callable[..., Any], house: Opened) -> None:
+    here = house()
+    here.keep("To be kept.")
+    here.keep("To be forgotten.")
+    page = visit(base=here.url)
+    page.click("#kept")
+    row = page.locator("#drawer li", has_text="To be forgotten.")
+    row.locator("[data-does=ask]").click()
+    row.locator("[data-does=keep]").click()
+    assert here.threads() == ["To be forgotten.", "To be kept."]
+    row.locator("[data-does=ask]").click()
+    row.locator("[data-does=forget]").click()
+    page.wait_for_selector("#drawer [role=status]:has-text('Forgotten.')")
+    assert here.threads() == ["To be kept."]
+    assert page.locator("#drawer li").count() == 1
+
+
+def test_forgetting_what_is_being_said_begins_afresh(visit: Callable[..., Any], house: Opened) -> None:
+    here = house(["One."], ["Two."])
+    page = visit(base=here.url)
+    write(page, "Forget me.")
+    page.click("#kept")
+    page.wait_for_selector("#drawer .thread[aria-current=true]")
+    page.click("#drawer [data-does=ask]")
+    page.click("#drawer [data-does=forget]")
+    until(page, f"{SHOWN}.length === 0")
+    page.click("#drawer [data-does=close]")
+    until(page, "document.body.dataset.state === 'listening'")
+    write(page, "Who am I?")
+    assert here.door.asked[1]["messages"] == [{"role": "user", "content": "Who am I?"}]
+    assert here.threads() == ["Who am I?"]
+
+
+def test_the_drawer_is_worked_by_keyboard_and_gives_the_focus_back(visit: Callable[..., Any], house: Opened) -> None:
+    here = house()
+    here.keep("Older.")
+    here.keep("Newer.")
+    page = visit(base=here.url)
+    page.focus("#kept")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#drawer .thread >> nth=1")
+    reached = []
+    for _ in range(8):
+        reached.append(page.evaluate(FOCUSED))
+        page.keyboard.press("Tab")
+    # Nothing behind the drawer is reached while it is open.
+    assert set(reached) - {"BODY"} == {"close", "fresh", "choose", "ask"}
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#drawer")
+    assert page.evaluate(FOCUSED) == "kept"
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#drawer .thread >> nth=1")
+    page.focus("#drawer li:nth-child(2) .thread")
+    page.keyboard.press("Enter")
+    until(page, f"{SHOWN}.join() === 'Older.'")
+    page.keyboard.press("Enter")
+    page.focus("#drawer li:nth-child(1) [data-does=ask]")
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUSED) == "keep"
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    wait_for(page, lambda: here.threads() == ["Older."])
+    until(page, f"({FOCUSED}) === 'choose'")
+
+
+def test_nothing_kept_and_nobody_there_are_said_in_words(visit: Callable[..., Any], house: Opened) -> None:
+    here = house()
+    page = visit(base=here.url)
+    page.click("#kept")
+    page.wait_for_selector("#drawer [role=status]:has-text('Nothing is kept yet')")
+    page.keyboard.press("Escape")
+    page.context.set_offline(True)
+    page.click("#kept")
+    page.wait_for_selector("#drawer [role=status]:has-text('no connection')")
+
+
+def test_what_is_in_a_title_is_text(visit: Callable[..., Any], house: Opened) -> None:
+    here = house()
+    here.keep("<img src=x onerror='window.hit=1'>")
+    page = visit(base=here.url)
+    page.click("#kept")
+    page.wait_for_selector("#drawer .thread")
+    assert page.inner_text("#drawer .thread b") == "<img src=x onerror='window.hit=1'>"
+    assert page.query_selector("#drawer img") is None
+
+
+def test_a_server_restarted_in_mid_conversation_is_the_same_conversation(
+    visit: Callable[..., Any], house: Opened
+) -> None:
+    here = house(["One."], ["Two."])
+    page = visit(base=here.url)
+    write(page, "First?")
+    here.stop()
+    page.wait_for_selector("#notice:has-text('connection was lost')")
+    here.start()
+    page.wait_for_selector("#notice:has-text('is back')", timeout=20_000)
+    write(page, "Second?")
+    assert [line["content"] for line in here.door.asked[1]["messages"]] == ["First?", "One.", "Second?"]
+    assert here.threads() == ["First?"]
+    assert [text for _, text in here.lines("First?")] == ["First?", "One.", "Second?", "Two."]
+
+
+def crowd(here: KeptHouse) -> None:
+    here.keep_all([f"Question {n}, which is about as long as such a question is?"] for n in range(200))
+    here.keep(*[f"Line {n} of a long conversation, with a few words in it." for n in range(500)])
+
+
+def test_two_hundred_threads_and_five_hundred_lines_are_shown_whole_and_at_their_end(
+    visit: Callable[..., Any], house: Opened
+) -> None:
+    here = house(["Still here."])
+    crowd(here)
+    page = visit(base=here.url)
+    page.click("#kept")
+    page.wait_for_selector("#drawer li >> nth=199")
+    page.click("#drawer [data-does=older]")
+    page.wait_for_selector("#drawer li >> nth=200")
+    assert not page.is_visible("#drawer #older")
+    page.click("#drawer .thread >> nth=0")
+    until(page, f"{SHOWN}.length === 500")
+    until(page, f"{TO_END} < 2")
+    write(page, "Are you there?")
+    assert page.evaluate(SHOWN)[-2:] == ["Are you there?", "Still here."]
+    until(page, f"{TO_END} < 2")
