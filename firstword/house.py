@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import math
 from urllib.parse import urlsplit
 
 from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, ScriptProvider, check_bots
@@ -164,7 +165,7 @@ class House:
             bot=self._bot_voice,
             origins=frozenset(self.settings.allowed_origins),
             ice_servers=ice_servers_for(self.settings),
-            limits=Limits(sessions=self.settings.sessions),
+            limits=_limits_of(self.settings),
             kept=self.kept,
         )
 
@@ -217,6 +218,16 @@ class House:
             preempt=free if written.preempt is None else written.preempt,
             greeting=written.first,
         )
+
+
+def _limits_of(settings: Settings) -> Limits:
+    return Limits(
+        sessions=settings.sessions,
+        per_person=settings.sessions_per_person,
+        idle_s=60 * settings.idle_minutes,
+        absolute_s=60 * settings.longest_minutes,
+        day_s=60 * settings.minutes_a_day or math.inf,
+    )
 
 
 async def open_house(settings: Settings, base_url: str) -> House:

@@ -85,6 +85,10 @@ class Settings(BaseSettings):
     turn_credential: SecretStr = Field(SecretStr(""), description="their password; callers are told it")
 
     sessions: int = Field(32, ge=1, description="conversations at once")
+    sessions_per_person: int = Field(4, ge=1, description="conversations at once of one person")
+    idle_minutes: float = Field(5, gt=0, description="a conversation without a word ends after so long")
+    longest_minutes: float = Field(60, gt=0, description="a conversation lasts so long at most")
+    minutes_a_day: float = Field(0, ge=0, description="how long one person may talk in 24 hours; 0 is no limit")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much is logged")
 
     @field_validator("allowed_hosts", "allowed_origins", "older_secrets", "ice_servers", mode="before")

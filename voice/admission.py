@@ -6,6 +6,7 @@ in the shape of OpenAI's errors.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -40,7 +41,25 @@ def admit(
     except GrantRefused:
         return refusal()
     except TooMany as full:
-        return error_response(429, str(full), type_="rate_limit_error", code="too_many_sessions")
+        return _full(full)
+
+
+def look(headers: Mapping[str, str], parts: VoiceParts, places: Places) -> JSONResponse:
+    """Whether a WebSocket would be let in, for a browser, which learns nothing from a refused one."""
+    admitted = admit(headers, parts, places)
+    if isinstance(admitted, JSONResponse):
+        return admitted
+    places.leave(admitted.place)
+    words = "a conversation is a WebSocket here; there is a place for one"
+    return error_response(426, words, code="upgrade_required", headers={"Upgrade": "websocket"})
+
+
+def _full(full: TooMany) -> JSONResponse:
+    """`x-should-retry` is what OpenAI's clients obey; `Retry-After` the rest."""
+    headers = {"x-should-retry": "false" if full.again_s is None else "true", "Cache-Control": "no-store"}
+    if full.again_s is not None:
+        headers["Retry-After"] = str(math.ceil(full.again_s))
+    return error_response(429, str(full), type_="rate_limit_error", code="too_many_sessions", headers=headers)
 
 
 def _origin_allowed(headers: Mapping[str, str], origins: frozenset[str]) -> bool:

@@ -46,7 +46,7 @@ class Call:
         """The session that came with the offer."""
         self._client.take({"type": "session.update", "session": session})
 
-    async def run(self, renew: Callable[[], None]) -> None:
+    async def run(self, renew: Callable[[], str | None]) -> None:
         """Hold the conversation until it is over. `renew` keeps its place."""
         connect_s = self._parts.limits.connect_s
         try:
@@ -66,7 +66,7 @@ class Call:
         await self._session.close()
         await self.peer.close()
 
-    async def _talk(self, renew: Callable[[], None]) -> None:
+    async def _talk(self, renew: Callable[[], str | None]) -> None:
         jobs: list[asyncio.Task[Any]] = [
             asyncio.create_task(self._write()),
             asyncio.create_task(self._watch(renew)),
@@ -102,7 +102,7 @@ class Call:
             async with asyncio.timeout(_WRITE_S):
                 await self.peer.send(encode(event))
 
-    async def _watch(self, renew: Callable[[], None]) -> None:
+    async def _watch(self, renew: Callable[[], str | None]) -> None:
         ending = await watch(self._parts, self._session, self._outbox, renew)
         # A data channel has no code to close with: the sentence goes ahead.
         await self.peer.send(encode(error_event(ending.words, code="session_ended", type_="session_ended")))

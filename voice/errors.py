@@ -42,4 +42,11 @@ class ThreadAway(VoiceError):
 
 
 class TooMany(VoiceError):
-    """The server, or this person, has as many conversations as it may have."""
+    """The server, or this person, has as many conversations as it may have.
+
+    `again_s` is when it is worth another try; None where a try alone changes nothing.
+    """
+
+    def __init__(self, message: str, *, again_s: float | None) -> None:
+        super().__init__(message)
+        self.again_s = again_s

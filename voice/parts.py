@@ -6,6 +6,7 @@ Interfaces and values only. The one rule: a session gets everything from here; i
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -91,13 +92,15 @@ class IceServer:
 class Limits:
     """Sessions at once in all and per person; seconds without a word, and in all, after which one ends.
 
-    `connect_s` is how long a call looks for a way through the network.
+    `day_s` is how long one person may talk in 24 hours, to the hour; `connect_s` how long a call looks for a way
+    through the network.
     """
 
     sessions: int = 32
     per_person: int = 4
     idle_s: float = 300.0
     absolute_s: float = 3600.0
+    day_s: float = math.inf
     connect_s: float = 10.0
 
 

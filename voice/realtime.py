@@ -11,11 +11,11 @@ import json
 import logging
 from collections.abc import Callable
 
-from fastapi import APIRouter, WebSocket, WebSocketDisconnect
-from starlette.responses import JSONResponse
+from fastapi import APIRouter, Request, WebSocket, WebSocketDisconnect
+from starlette.responses import JSONResponse, Response
 
 from grant import error_response
-from voice.admission import Admitted, admit
+from voice.admission import Admitted, admit, look
 from voice.calls import Calls, create_calls
 from voice.client_events import ClientEvents
 from voice.intake import TOO_LARGE, take
@@ -36,7 +36,12 @@ _POLICY, _TOO_BIG = 1008, 1009
 def create_voice(parts: VoiceParts, calls: Calls | None = None) -> APIRouter:
     """The router that serves conversations. `calls` holds those by WebRTC; whoever gives it closes it."""
     router = APIRouter()
-    places = Places(parts.limits.sessions, parts.limits.per_person, parts.clock)
+    limits = parts.limits
+    places = Places(limits.sessions, limits.per_person, parts.clock, day_s=limits.day_s)
+
+    @router.get("/v1/realtime", include_in_schema=False)
+    async def about(request: Request) -> Response:
+        return look(request.headers, parts, places)
 
     @router.websocket("/v1/realtime")
     async def realtime(socket: WebSocket) -> None:
@@ -64,7 +69,7 @@ async def _refuse(socket: WebSocket, response: JSONResponse) -> None:
 
 
 async def _converse(
-    socket: WebSocket, parts: VoiceParts, admitted: Admitted, renew: Callable[[], None], offered: list[str]
+    socket: WebSocket, parts: VoiceParts, admitted: Admitted, renew: Callable[[], str | None], offered: list[str]
 ) -> None:
     outbox = Outbox()
     wire = Wire(outbox.put)
@@ -117,7 +122,7 @@ async def _write(socket: WebSocket, outbox: Outbox) -> None:
 
 
 async def _watch(
-    socket: WebSocket, parts: VoiceParts, session: Session, outbox: Outbox, renew: Callable[[], None]
+    socket: WebSocket, parts: VoiceParts, session: Session, outbox: Outbox, renew: Callable[[], str | None]
 ) -> None:
     ending = await watch(parts, session, outbox, renew)
     await socket.close(ending.code, ending.words)

@@ -6,7 +6,6 @@ a sentence that says what happened and what to do.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -29,13 +28,15 @@ class Ending:
     words: str
 
 
-async def watch(parts: VoiceParts, session: Session, outbox: Outbox, renew: Callable[[], None]) -> Ending:
-    """Wait until the conversation must end; `renew` keeps its place meanwhile."""
+async def watch(parts: VoiceParts, session: Session, outbox: Outbox, renew: Callable[[], str | None]) -> Ending:
+    """Wait until the conversation must end; `renew` keeps its place, or says why there is none any more."""
     opened_at = parts.clock()
     dropped = 0
     while True:
-        await asyncio.sleep(_WATCH_S)
-        renew()
+        await parts.sleep(_WATCH_S)
+        spent = renew()
+        if spent and session.state.phase == "listening":
+            return Ending(_GOING, spent)
         if outbox.dropped > dropped:
             dropped = outbox.dropped
             session.wire.send(error_event("the connection is too slow for the sound; some was dropped", code="slow"))
@@ -49,7 +50,9 @@ def _over(parts: VoiceParts, session: Session, outbox: Outbox, lasted_s: float) 
         return Ending(_BROKEN, "the conversation broke; open another one")
     if lasted_s > parts.limits.absolute_s:
         return Ending(_GOING, "this conversation has reached its longest time; open another one")
-    silent_s = parts.clock() - session.last_word_at
-    if session.state.phase == "listening" and silent_s > parts.limits.idle_s:
+    if session.state.phase != "listening":
+        # What the assistant says is words too.
+        session.last_word_at = parts.clock()
+    if parts.clock() - session.last_word_at > parts.limits.idle_s:
         return Ending(_GOING, "nobody has said a word for a while; open another conversation to go on")
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
@@ -50,6 +51,7 @@ async def serve(
     listener_fails: bool = False,
     status: int = 200,
     kept: Kept | None = None,
+    clock: Callable[[], float] = time.monotonic,
     ice_servers: tuple[IceServer, ...] = (),
 ) -> AsyncIterator[House]:
     door = ScriptedDoor(*answers, status=status)
@@ -76,6 +78,7 @@ async def serve(
         ice_servers=ice_servers,
         origins=frozenset({"https://shop.example"}),
         kept=kept,
+        clock=clock,
     )
     app.include_router(create_voice(parts, house.calls))
     app.mount("/", door.app)
