@@ -15,7 +15,7 @@ from typing import Literal
 
 from asr.activity import Activity, Tick
 from asr.ear import Ear, Stretch, Understood, nothing
-from asr.endpoint import SPECULATE_MS, Pauses, ended, manner
+from asr.endpoint import PAUSE_MS, RECOGNISE_MS, WAIT_MS, Pauses, ended, manner
 from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Words, moved
 from asr.features import RATE_HZ
 from asr.inbox import Inbox, Outbox, Sleep
@@ -63,6 +63,7 @@ class Listener:
         self._mode: Mode = "open"
         self._inbox, self._outbox = Inbox(), Outbox()
         self._intake, self._activity = Intake(), Activity(ear.silero, foreground=True)
+        self._recognise_ms = RECOGNISE_MS if self._settings.speculate else WAIT_MS["complete"] * self._settings.wait
         self._longest = round(self._settings.longest_s * RATE_HZ)
         self._ring = Ring(self._longest + PRE_ROLL + POST_ROLL + RATE_HZ)
         self._pauses = Pauses()
@@ -201,10 +202,10 @@ class Listener:
     def _quiet(self, tick: Tick) -> None:
         turn = self._turn
         silence_ms = (tick.stop - turn.speech_stop) / RATE_HZ * 1000
-        if not turn.pausing and silence_ms >= SPECULATE_MS:
+        if not turn.pausing and silence_ms >= self._recognise_ms:
             turn.pausing = True
             self._speculate(turn.speech_stop)
-        if turn.pausing and self._mode == "open":
+        if turn.pausing and self._mode == "open" and silence_ms >= PAUSE_MS:
             self._emit_paused()
             self._maybe_end(tick.stop)
 
@@ -268,7 +269,7 @@ class Listener:
             if (number, generation) != (self._turn.number, self._turn.generation) or not self._turn.pausing:
                 return
             self._understood = understood
-            if self._mode == "open":
+            if self._mode == "open" and self._turn.announced:
                 self._maybe_end(self._ring.stop)
 
         self._making.understand(self._stretch(stop, post_roll=post_roll), self.language, use)

@@ -17,6 +17,8 @@ class ListenSettings:
     partials: bool = True
     # At most one guess in this many milliseconds of sound.
     partial_every_ms: float = 400.0
+    # Whether the words are recognised while somebody may only be pausing; else once the shortest wait is over.
+    speculate: bool = True
     # Text that the person is likely to use: names, terms.
     hint: str = ""
     # Whether final words carry the times at which they were said; it costs a third of the recogniser's time again.

@@ -1,73 +1,124 @@
 """`firstword bench turn`: end of speech to the first audible sample, through the real server and a real socket.
 
-The person is a set of recordings made with the server's own voice. It measures what arrives; the split of the wait is
-the session's own trace, shown beside it. The one rule: each way of working is measured in the same run, in turns, so
-that a busy machine troubles all of them alike.
+The person is a set of recordings made with the server's own voice, eight of them with a pause for thought inside. It
+measures what arrives; the split of the wait is the session's own trace, shown beside it. The one rule: every way of
+working is a server of its own, all of them up at once and asked in turns, so that a busy machine troubles all alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from benchmarks.child import child_server
 from benchmarks.machine import head
+from benchmarks.questions import QUESTIONS, Question, Spoken, record
 from benchmarks.spread import spread
-from firstword.app import create_kept_app
 from firstword.house import signer_for
-from firstword.serving import serving, until_ready
 from firstword.settings import Settings
-from firstword.talk import Turn, converse
+from firstword.talk import Conversation, Turn, converse
 from firstword.voices import engine_for
-from sound import Pcm
 
-QUESTIONS = (
-    "What can you do for me?",
-    "How do I write a bot of my own?",
-    "Where are the models kept?",
-    "Can you hear me?",
-    "Tell me something about the first word.",
-)
-# The parts of a turn's wait, in the order in which they pass.
+# What can be switched off, each by one setting: the plain way of doing the same work.
+WITHOUT: dict[str, dict[str, str]] = {
+    "speculation": {"speculation": "false"},
+    "window": {"listen_window_s": "30"},
+    "streaming": {"streaming": "false"},
+}
+OURS = "ours"
+BRAINS: dict[str, dict[str, str]] = {"script": {"script_only": "true"}, "local": {}}
+# Scales of every wait for the end of a turn, for the curve of first word against cut-offs.
+WAITS = (0.5, 0.75, 1.0, 1.5, 2.0)
+# The parts of a turn's wait, in the order in which they pass; with speculation they overlap.
 PARTS = ("eot_wait_ms", "words_ms", "first_token_ms", "first_sound_ms")
-
-
-def record_questions(settings: Settings, questions: Sequence[str] = QUESTIONS) -> list[Pcm]:
-    """The questions, spoken by the local voice, each with 300 ms of silence before it and 200 ms after."""
-    engine = engine_for(settings)
-    recordings = []
-    for question in questions:
-        rate_hz = engine.sample_rate_hz
-        spoken = list(engine.speak(question, language="en"))
-        recordings.append(Pcm.join([Pcm.silence(0.3, rate_hz), *spoken, Pcm.silence(0.2, rate_hz)]))
-    return recordings
+# The first turn of a conversation pays for what later ones do not.
+_WARM = Question("Hello there.")
 
 
 async def measure(
-    settings: Settings, *, bot: str, repeats: int, questions: Sequence[str] = QUESTIONS
+    settings: Settings,
+    *,
+    bot: str,
+    brains: Sequence[str] = tuple(BRAINS),
+    without: Sequence[str] = tuple(WITHOUT),
+    waits: Sequence[float] = WAITS,
+    repeats: int = 1,
+    questions: Sequence[Question] = QUESTIONS,
 ) -> dict[str, Any]:
-    """Ask every question `repeats` times with and without speculation; gives the result object."""
-    recordings = record_questions(settings, questions)
-    turns: dict[str, list[Turn]] = {"speculating": [], "waiting": []}
-    async with serving(lambda base_url: create_kept_app(settings, base_url)) as base_url:
-        await until_ready(base_url)
-        for round_number in range(repeats):
-            for way in turns:
-                grant = signer_for(settings).mint(bot=bot, subject="owner", room=f"bench-{round_number}-{way}")
-                session = {"firstword": {"events": True, "preempt": way == "speculating"}}
-                async with converse(base_url, grant, session=session) as conversation:
-                    turns[way] += [await conversation.ask(recording) for recording in recordings]
-    return {
+    """Ask every question `repeats` times in every way; gives the result object.
+
+    `brains` are of `BRAINS`, `without` of `WITHOUT`; `waits` scales the waits for the curve, empty for none.
+    """
+    recordings = record(engine_for(settings), questions)
+    ways = {OURS: {}, **{f"without {name}": WITHOUT[name] for name in without}}
+    result: dict[str, Any] = {
         "bench": "turn",
         **head(
             threads=settings.engine_threads,
             models={"listen": settings.listen_model, "voice": settings.voice_model, "brain": settings.brain_model},
         ),
-        "ways": {way: _summary(done) for way, done in turns.items()},
-        "ratio": _ratio(turns),
+        "questions": len(recordings) * repeats,
+        "brains": {},
     }
+    for brain in brains:
+        told = {way: {**BRAINS[brain], **change} for way, change in ways.items()}
+        turns = await _ask_all(settings, told, dict.fromkeys(told, bot), recordings, repeats)
+        result["brains"][brain] = {
+            "ways": {way: summary(asked) for way, asked in turns.items()},
+            "ratios": ratios(turns),
+        }
+    if waits:
+        result["waits"] = await _curve(settings, bot, waits, recordings, repeats)
+    return result
 
 
-def _summary(turns: list[Turn]) -> dict[str, Any]:
+async def _ask_all(
+    settings: Settings,
+    ways: Mapping[str, Mapping[str, str]],
+    bots: Mapping[str, str],
+    recordings: Sequence[Spoken],
+    repeats: int,
+) -> dict[str, list[Turn]]:
+    """Every recording in every way, in turns."""
+    warm = record(engine_for(settings), [_WARM])[0]
+    turns: dict[str, list[Turn]] = {way: [] for way in ways}
+    async with contextlib.AsyncExitStack() as opened:
+        talking = {}
+        for way, change in ways.items():
+            base_url = await opened.enter_async_context(child_server(change))
+            talking[way] = await opened.enter_async_context(_conversation(settings, base_url, bots[way]))
+        for conversation in talking.values():
+            await conversation.ask(warm.pcm, only_first_word=True)
+        for n in range(repeats * len(recordings)):
+            recording = recordings[n % len(recordings)]
+            for way, conversation in talking.items():
+                turns[way].append(await conversation.ask(recording.pcm, only_first_word=True))
+    return turns
+
+
+async def _curve(
+    settings: Settings, bot: str, waits: Sequence[float], recordings: Sequence[Spoken], repeats: int
+) -> list[dict[str, Any]]:
+    """First word and cut-offs over the waits, with the script: bots that differ in `voice.wait` alone."""
+    settings_of = {str(scale): {**BRAINS["script"], "wait": str(scale)} for scale in waits}
+    turns = await _ask_all(settings, settings_of, dict.fromkeys(settings_of, bot), recordings, repeats)
+    return [{"wait": float(scale), **summary(asked)} for scale, asked in turns.items()]
+
+
+@contextlib.asynccontextmanager
+async def _conversation(settings: Settings, base_url: str, bot: str) -> AsyncIterator[Conversation]:
+    grant = signer_for(settings).mint(bot=bot, subject="owner", room="bench")
+    async with converse(base_url, grant) as conversation:
+        yield conversation
+
+
+def summary(turns: Sequence[Turn]) -> dict[str, Any]:
+    """What came of the turns of one way.
+
+    `talked_over`: an answer was heard before the person had finished. `reopened`: the turn was taken for over too
+    early, and nothing of that was heard.
+    """
     answered = [turn for turn in turns if turn.first_word_ms is not None]
     parts = {
         part: spread([float(turn.trace[part]) for turn in answered if turn.trace.get(part) is not None])
@@ -76,32 +127,47 @@ def _summary(turns: list[Turn]) -> dict[str, Any]:
     return {
         "turns": len(turns),
         "answered": len(answered),
-        "cut_off": sum(turn.responses > 1 for turn in turns),
+        "talked_over": sum(turn.talked_over for turn in turns),
+        "reopened": sum(turn.committed_early and not turn.talked_over for turn in turns),
         "first_word_ms": spread([turn.first_word_ms for turn in answered if turn.first_word_ms is not None]),
         "parts": parts,
         "wasted": sum(int(turn.trace.get("wasted", 0)) for turn in turns),
     }
 
 
-def _ratio(turns: dict[str, list[Turn]]) -> float | None:
-    """Median first word with speculation over the median without, in this run."""
-    medians = [
-        spread([turn.first_word_ms for turn in turns[way] if turn.first_word_ms is not None])["p50"]
-        for way in ("speculating", "waiting")
-    ]
-    return round(medians[0] / medians[1], 3) if all(medians) else None
+def ratios(turns: Mapping[str, Sequence[Turn]]) -> dict[str, float | None]:
+    """The median first word of our way over that of each other way, in this run: under 1 is sooner."""
+    medians = {
+        way: spread([turn.first_word_ms for turn in asked if turn.first_word_ms is not None])["p50"]
+        for way, asked in turns.items()
+    }
+    ours = medians.pop(OURS)
+    return {way: round(ours / median, 3) if ours and median else None for way, median in medians.items()}
 
 
 def table(result: dict[str, Any]) -> str:
     """The result as a table for a terminal."""
-    lines = [f"{'way':14}{'turns':>6}{'p50 ms':>9}{'p95 ms':>9}" + "".join(f"{part[:-3]:>14}" for part in PARTS)]
-    for way, summary in result["ways"].items():
-        first = summary["first_word_ms"]
-        row = f"{way:14}{summary['answered']:>6}{first['p50'] or '-':>9}{first['p95'] or '-':>9}"
-        lines.append(row + "".join(f"{summary['parts'][part]['p50'] or '-':>14}" for part in PARTS))
+    head_line = f"{'':24}{'turns':>6}{'p50 ms':>9}{'p95 ms':>9}{'over':>6}{'again':>6}"
+    lines = []
+    for brain, found in result["brains"].items():
+        lines.append(f"{brain + ' brain':24}" + head_line[24:] + "".join(f"{part[:-3]:>13}" for part in PARTS))
+        lines += [_row(way, summed) + _parts(summed) for way, summed in found["ways"].items()]
+        lines.append("ours over: " + ", ".join(f"{way[8:]} {ratio}" for way, ratio in found["ratios"].items()))
+    if result.get("waits"):
+        lines.append(f"{'waits scaled by':24}" + head_line[24:])
+        lines += [_row(str(point["wait"]), point) for point in result["waits"]]
     machine = result["machine"]
-    lines.append(
-        f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']}; "
-        f"speculating / waiting = {result['ratio']}"
-    )
+    lines.append(f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']} when it began")
     return "\n".join(lines)
+
+
+def _row(name: str, summed: Mapping[str, Any]) -> str:
+    first = summed["first_word_ms"]
+    return (
+        f"{name:24}{summed['answered']:>6}{first['p50'] or '-':>9}{first['p95'] or '-':>9}"
+        f"{summed['talked_over']:>6}{summed['reopened']:>6}"
+    )
+
+
+def _parts(summed: Mapping[str, Any]) -> str:
+    return "".join(f"{summed['parts'][part]['p50'] or '-':>13}" for part in PARTS)

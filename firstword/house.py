@@ -54,7 +54,8 @@ def store_for(settings: Settings) -> Store:
 
 def recogniser_for(settings: Settings) -> WhisperRecogniser:
     """The local recogniser. Raises `WeightsMissing` and `EngineRefused`."""
-    return WhisperRecogniser(store_for(settings).path(settings.listen_model), threads=settings.engine_threads)
+    folder = store_for(settings).path(settings.listen_model)
+    return WhisperRecogniser(folder, threads=settings.engine_threads, least_window_s=settings.listen_window_s)
 
 
 def ear_for(settings: Settings, lane: Lane) -> Ear:
@@ -178,7 +179,8 @@ class House:
         return HearingSource(self._ear.recogniser, self._ear_lane, self._ear.silero, language=self.settings.language)
 
     def _listener(self, bot: BotVoice) -> Listener:
-        return Listener(self._ear, settings=ListenSettings(wait=bot.wait), language=bot.language)
+        how = ListenSettings(wait=bot.wait * self.settings.wait, speculate=self.settings.speculation)
+        return Listener(self._ear, settings=how, language=bot.language)
 
     def _speaker(self, bot: BotVoice) -> Speaker:
         written = self._written(bot)
@@ -215,7 +217,7 @@ class House:
             voice=written.voice or None,
             speed=written.speed,
             wait=written.wait,
-            preempt=free if written.preempt is None else written.preempt,
+            preempt=self.settings.speculation and (free if written.preempt is None else written.preempt),
             greeting=written.first,
         )
 

@@ -65,6 +65,12 @@ class Settings(BaseSettings):
     kokoro_model: str = Field("kokoro-82m-ja", description="Kokoro's weights: a catalog name, or a folder")
     supertonic: Path | None = Field(None, description="Supertonic's folder; else supertonic-3 beside the other weights")
     brain_model: str = Field("smollm2-135m", description="catalog name of the local language model")
+    listen_window_s: float = Field(
+        8.0, ge=4.0, le=30.0, description="least seconds a recogniser's window holds; 30 is Whisper's own"
+    )
+    wait: float = Field(1.0, ge=0.25, le=4.0, description="scales every bot's waits for the end of a turn")
+    speculation: bool = Field(True, description="recognise and think while a person may only be pausing")
+    streaming: bool = Field(True, description="hear a piece while the rest of it is made")
     threads: int = Field(0, ge=0, le=64, description="threads an engine uses; 0 is min(4, physical cores)")
 
     llm_url: str = Field("", description="an OpenAI-shaped address to think with, before the local model")

@@ -10,7 +10,9 @@ import asyncio
 import base64
 import contextlib
 import json
+import math
 import time
+from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,19 +36,27 @@ _SETTLED_S = 0.6
 
 @dataclass(slots=True)
 class Turn:
-    """One recording played and what came of it. Times are seconds on this process's monotonic clock."""
+    """One recording played and what came of it. Times are seconds on this process's monotonic clock.
 
-    speech_end_at: float
+    `speech_end_s` is where speech ends in the recording, `speech_end_at` the moment at which a microphone would have
+    heard that. `committed_early`: the turn was taken for over while the person was still to speak; `talked_over`: so
+    much so that an answer was heard meanwhile.
+    """
+
+    speech_end_s: float
+    speech_end_at: float = math.inf
     heard: str = ""
     said: str = ""
     answer: Pcm = field(default_factory=lambda: Pcm.silence(0, RATE_HZ))
     first_sound_at: float | None = None
     trace: dict[str, Any] = field(default_factory=dict)
     responses: int = 0
+    committed_early: bool = False
+    talked_over: bool = False
 
     @property
     def first_word_ms(self) -> float | None:
-        """End of speech to the first audible sample received; None where nothing was said."""
+        """End of speech to the first audible sample received of the answer that stands; None where nothing was said."""
         return None if self.first_sound_at is None else round((self.first_sound_at - self.speech_end_at) * 1000, 1)
 
     def as_json(self) -> dict[str, Any]:
@@ -59,32 +69,37 @@ class Conversation:
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
-        self._to_play: list[bytes] = []
+        self._to_play: deque[bytes] = deque()
         self._turn: Turn | None = None
         self._parts: list[Pcm] = []
         self._open = 0
         self._listening = False
         self._last_event_at = time.monotonic()
         self._failure = ""
+        self._cancelled = False
 
-    async def ask(self, recording: Pcm) -> Turn:
+    async def ask(self, recording: Pcm, *, only_first_word: bool = False) -> Turn:
         """Play `recording` into the microphone; returns when the answer has been received, or nobody was heard.
 
-        Raises `CannotStart` where the server gave an error or went away.
+        With `only_first_word` the answer is cancelled once its first word has been received. Raises `CannotStart` where
+        the server gave an error or went away.
         """
         spoken = resample(recording, RATE_HZ)
         frames = _frames(spoken)
-        started = time.monotonic()
-        turn = self._turn = Turn(speech_end_at=started + _end_of_speech_s(spoken))
+        turn = self._turn = Turn(speech_end_s=_end_of_speech_s(spoken))
         self._parts = []
         self._to_play.extend(frames)
-        sent_by = started + len(frames) * FRAME_S
+        sent_by = time.monotonic() + len(frames) * FRAME_S
         limit = sent_by + _ANSWER_LIMIT_S
+        self._cancelled = False
         while not self._over(turn, sent_by):
             if self._failure:
                 raise CannotStart(self._failure)
             if time.monotonic() > limit:
                 raise CannotStart(f"no whole answer within {_ANSWER_LIMIT_S:.0f} s of the end of the recording")
+            if only_first_word and not self._cancelled and not self._to_play and (turn.first_word_ms or 0) > 0:
+                self._cancelled = True
+                await self._socket.send('{"type":"response.cancel"}')
             await asyncio.sleep(FRAME_S)
         if self._parts:
             turn.answer = Pcm.join(self._parts)
@@ -106,7 +121,11 @@ class Conversation:
         due = time.monotonic()
         with contextlib.suppress(ConnectionClosed):
             while True:
-                audio = self._to_play.pop(0).decode() if self._to_play else silence.decode()
+                turn = self._turn
+                if self._to_play and turn is not None and turn.speech_end_at == math.inf:
+                    # A microphone hands on a frame when it has heard the whole of it.
+                    turn.speech_end_at = time.monotonic() - FRAME_S + turn.speech_end_s
+                audio = self._to_play.popleft().decode() if self._to_play else silence.decode()
                 await self._socket.send(f'{{"type":"input_audio_buffer.append","audio":"{audio}"}}')
                 due += FRAME_S
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
@@ -125,18 +144,23 @@ class Conversation:
         kind = event["type"]
         turn = self._turn
         if kind == "error":
+            if self._cancelled:  # the answer had ended by itself
+                return
             self._failure = f"the server says: {event['error'].get('message', event['error'])}"
             return
         if kind == "response.created":
             self._open += 1
             if turn:
                 turn.responses += 1
+                turn.first_sound_at = None
         elif kind == "response.done":
             self._open = max(0, self._open - 1)
         elif kind == "input_audio_buffer.speech_started":
             self._listening = True
         elif kind == "input_audio_buffer.committed":
             self._listening = False
+            if turn and at < turn.speech_end_at:
+                turn.committed_early = True
         elif turn is None:
             return
         elif kind == "conversation.item.input_audio_transcription.completed":
@@ -158,6 +182,7 @@ class Conversation:
             audible = pcm.first_audible
             if audible is not None:
                 turn.first_sound_at = at + audible / RATE_HZ
+                turn.talked_over = turn.talked_over or turn.first_sound_at < turn.speech_end_at
         self._parts.append(pcm)
 
 

@@ -22,7 +22,8 @@ def engine_for(settings: Settings, name: EngineName | None = None) -> Engine:
     threads = settings.engine_threads
     match name or settings.voice_engine:
         case "piper":
-            return PiperEngine(_folder(settings, settings.voice_model), threads=threads)
+            folder = _folder(settings, settings.voice_model)
+            return PiperEngine(folder, threads=threads, streaming=settings.streaming)
         case "kokoro":
             return KokoroEngine(_folder(settings, settings.kokoro_model), threads=threads)
         case "supertonic":

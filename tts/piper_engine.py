@@ -31,10 +31,11 @@ LARGEST_WINDOW = 172
 class PiperEngine:
     """A voice in `folder`: `voice.onnx`, `voice.onnx.json`, and the parts of `split_voice` where they were made.
 
-    `threads` is onnxruntime's. Raises `NoVoice` where the extra or the weights are missing.
+    `threads` is onnxruntime's. Without `streaming` a piece is made whole before any of it is heard. Raises `NoVoice`
+    where the extra or the weights are missing.
     """
 
-    def __init__(self, folder: Path, threads: int = 2) -> None:
+    def __init__(self, folder: Path, threads: int = 2, *, streaming: bool = True) -> None:
         try:
             from piper.config import PiperConfig
             from piper.voice import PiperVoice
@@ -48,7 +49,7 @@ class PiperEngine:
             self._config = PiperConfig.from_dict(settings)
         except (ValueError, KeyError) as fault:
             raise NoVoice(f"{file} cannot be read ({fault!r}); fetch it again: firstword models pull") from fault
-        split = read_split(folder)
+        split = read_split(folder) if streaming else None
         self._parts = Parts(folder, split, threads=threads) if split else None
         self._whole: Any = None if split else open_graph(folder / WHOLE, threads=threads)
         # Only its phonemes are used, which need no session.

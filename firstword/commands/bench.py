@@ -15,26 +15,58 @@ def bench() -> None:
 
 @bench.command(short_help="End of speech to the first audible sample.")
 @click.option("--bot", default="guide", show_default=True, help="who answers")
-@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1, 100), help="rounds over the questions")
-@click.option("--script", is_flag=True, help="answer from a script: measures everything but the language model")
+@click.option("--brain", type=click.Choice(["script", "local", "both"]), default="both", show_default=True)
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(["speculation", "window", "streaming"]),
+    help="measure beside ours without this; may be repeated; all three unless said",
+)
+@click.option("--repeats", default=1, show_default=True, type=click.IntRange(1, 20), help="rounds over the questions")
+@click.option("--no-curve", is_flag=True, help="leave out first word against cut-offs over the waits")
 @click.option("--stage", type=click.Choice(["listen"]), help="only this part of a turn, against the plain way")
-@click.option("--quick", is_flag=True, help="with --stage: two utterances, to see that it runs")
+@click.option("--quick", is_flag=True, help="few questions, the script brain, no curve: to see that it runs")
 @click.option("--json", "as_json", is_flag=True, help="print one object")
-def turn(bot: str, repeats: int, script: bool, stage: str | None, quick: bool, as_json: bool) -> None:
-    """Ask spoken questions through the real server and a real socket, in real time, and measure from outside."""
+def turn(
+    bot: str,
+    brain: str,
+    without: tuple[str, ...],
+    repeats: int,
+    no_curve: bool,
+    stage: str | None,
+    quick: bool,
+    as_json: bool,
+) -> None:
+    """Ask spoken questions through the real server and a real socket, in real time, and measure from outside.
+
+    Twenty questions, eight with a pause for thought inside, to a server with everything on and to servers that each do
+    without one thing. "over" counts answers heard before the person had finished, "again" turns that were taken for
+    over too early and went on unheard.
+    """
     from firstword.settings import load_settings
 
+    settings = load_settings(single_user=True)
     if stage == "listen":
         from benchmarks.listen import measure as measure_listening
         from benchmarks.listen import table as listening_table
 
-        heard = asyncio.run(measure_listening(load_settings(single_user=True), quick=quick))
+        heard = asyncio.run(measure_listening(settings, quick=quick))
         click.echo(json.dumps(heard) if as_json else listening_table(heard))
         return
-    from benchmarks.turn import measure, table
+    from benchmarks.questions import QUESTIONS
+    from benchmarks.turn import BRAINS, WAITS, WITHOUT, measure, table
 
-    settings = load_settings(single_user=True, **({"script_only": True} if script else {}))
-    result = asyncio.run(measure(settings, bot=bot, repeats=repeats))
+    result = asyncio.run(
+        measure(
+            settings,
+            bot=bot,
+            brains=["script"] if quick else list(BRAINS) if brain == "both" else [brain],
+            without=without or tuple(WITHOUT),
+            waits=() if no_curve or quick else WAITS,
+            repeats=repeats,
+            questions=QUESTIONS[2:6] if quick else QUESTIONS,
+        )
+    )
     click.echo(json.dumps(result) if as_json else table(result))
 
 
