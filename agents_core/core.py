@@ -30,8 +30,9 @@ from agents_core.providers.base import Provider
 from agents_core.providers.line import Line, Patience
 from agents_core.providers.local import LocalProvider
 from agents_core.recall import Memories
+from agents_core.reckoning import lower
 from agents_core.store import Held, Record, Store
-from agents_core.turn import Means, Turn, lower
+from agents_core.turn import Means, Turn
 from agents_core.worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -243,9 +244,8 @@ class Core:
     async def _begin(self, ask: Ask, bot: Bot, owner: str | None, *, run: str = "") -> Held | None:
         """Write the run down, with what it may cost reserved."""
         run = run or self._new_id()
-        per: Mapping[str, int] = getattr(bot, "per", {})
         wanted = lower(bot.ceilings, ask.ceilings).spend if self._may_cost and not ask.script else 0
-        return await self._store.begin(run, ask, owner, per=per, wanted=wanted)
+        return await self._store.begin(run, ask, owner, per=bot.per, wanted=wanted)
 
     async def _turn(self, bot: Bot, held: Held, budget_s: float | None = None) -> AsyncGenerator[Event, None]:
         offer = self.bots.offer(bot, await self._held(held.ask.asker))

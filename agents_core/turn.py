@@ -17,14 +17,15 @@ from typing import TypeVar
 from agents_core import prompt
 from agents_core.bots import Bot
 from agents_core.errors import LeaseLost, ProviderFault
-from agents_core.events import Busy, Ceilings, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
+from agents_core.events import Busy, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
 from agents_core.keeper import Keeper
 from agents_core.loop import AskModel, Call, CallTool, Finish, Run, SayUnknown, Step, decide, time_left_s
 from agents_core.offer import NOTHING, Offer
 from agents_core.points import Reach, nothing
-from agents_core.providers.base import Profile, Question, Whole, Words
+from agents_core.providers.base import Profile, Question, Words
 from agents_core.providers.line import Chosen, Line
 from agents_core.recall import Memories
+from agents_core.reckoning import lower, model_step, used
 from agents_core.store import Held, State, Store
 from agents_core.tools import Desk, Handed, unknown
 from agents_core.words import House
@@ -32,11 +33,10 @@ from database import is_away
 
 _log = logging.getLogger(__name__)
 
-# A provider that reports no usage is counted by its characters: English runs at about four to a token.
-_CHARS_PER_TOKEN = 4
 _OVERTAKEN = "another process took this answer over; ask again"
 _AWAY = "what is said cannot be written down at the moment; ask again"
 _GIVEN_BACK = "the server is stopping; another one finishes this answer"
+_NOBODY = Chosen("", "", Profile(), ())
 T = TypeVar("T")
 
 
@@ -59,9 +59,7 @@ class _Told:
 
     began_s: float
     first_s: float | None = None
-    provider: str = ""
-    model: str = ""
-    skipped: tuple[str, ...] = ()
+    chosen: Chosen = _NOBODY
     said: str = ""
 
 
@@ -178,37 +176,19 @@ class Turn:
         if self._remembered is None:
             self._remembered = await self._waiting(self._means.memories.before(self._bot, ask))
         remembered = self._remembered
-        text, asked, profile, whole, cut = "", 0, Profile(), Whole(), True
+        text, asked_chars, whole = "", 0, None
 
         def make(of: Profile) -> Question:
-            nonlocal asked
+            nonlocal asked_chars
             given = prompt.question(self._bot, self._house, ask, steps, of, self._offer, remembered)
-            asked = sum(len(str(message["content"])) for message in given.messages)
+            asked_chars = sum(len(str(message["content"])) for message in given.messages)
             return given
-
-        def step() -> Step:
-            usage = whole.usage or Usage(asked // _CHARS_PER_TOKEN, len(text) // _CHARS_PER_TOKEN, estimated=True)
-            return Step(
-                len(steps),
-                "model",
-                text=text,
-                calls=whole.calls,
-                cut=cut,
-                provider=told.provider,
-                model=whole.model or told.model,
-                spent=cost(usage, profile),
-                prompt_tokens=usage.prompt_tokens,
-                completion_tokens=usage.completion_tokens,
-                estimated=usage.estimated,
-                skipped=told.skipped,
-            )
 
         try:
             async with aclosing(self._line.ask(make, script=bool(ask.script), model=self._bot.model)) as said:
                 while (chunk := await self._waiting(anext(said, None))) is not None:
                     if isinstance(chunk, Chosen):
-                        told.provider, told.model, told.skipped = chunk.provider, chunk.model, chunk.skipped
-                        profile = chunk.profile
+                        told.chosen = chunk
                     elif isinstance(chunk, Words):
                         if not self._grip.is_sure():
                             await self._grip.make_sure()
@@ -217,15 +197,15 @@ class Turn:
                         text += chunk.text
                         told.said += chunk.text
                         yield Delta(chunk.text)
-                        if self._run.cancelled or self._grip.cancelled:
+                        if self._grip.cancelled:
                             break
                     else:
-                        whole, cut = chunk, False
+                        whole = chunk
             self._reach("answered")
         finally:
             # What was said was paid for, whoever broke it off; a run that is given back says all of it again elsewhere.
-            if text or not cut:
-                self._unwritten = step()
+            if text or whole is not None:
+                self._unwritten = model_step(len(steps), text, whole, asked_chars=asked_chars, chosen=told.chosen)
 
     async def _call(self, call: Call) -> AsyncGenerator[Event, None]:
         """Call one tool: written as begun first, where it must not happen twice."""
@@ -302,7 +282,7 @@ class Turn:
             await self._grip.make_sure()
             yield delta
         await self._end("cancelled" if ending == "cancelled" else "done", ending)
-        usage = _usage(steps)
+        usage = used(steps)
         yield self._trace(len(steps), usage)
         yield Done(ending, usage)
 
@@ -351,31 +331,12 @@ class Turn:
         return Trace(
             run=self._held.id,
             bot=self._bot.slug,
-            provider=told.provider,
-            model=told.model,
+            provider=told.chosen.provider,
+            model=told.chosen.model,
             prompt_version=prompt.version(self._bot, self._house, self._offer),
             first_token_ms=None if told.first_s is None else (told.first_s - told.began_s) * 1000,
             total_ms=(now_s - told.began_s) * 1000,
             steps=steps,
             usage=usage,
-            skipped=told.skipped,
+            skipped=told.chosen.skipped,
         )
-
-
-def lower(bot: Ceilings, grant: Ceilings) -> Ceilings:
-    """The smaller of the bot's own ceilings and the grant's, each by itself."""
-    return Ceilings(min(bot.steps, grant.steps), min(bot.spend, grant.spend), min(bot.minutes, grant.minutes))
-
-
-def cost(usage: Usage, profile: Profile) -> int:
-    """What `usage` cost, in millionths, rounded up: against what answered, not what was asked for."""
-    thousandths = usage.prompt_tokens * profile.prompt_price + usage.completion_tokens * profile.completion_price
-    return -(-thousandths // 1000)
-
-
-def _usage(steps: tuple[Step, ...]) -> Usage:
-    return Usage(
-        sum(step.prompt_tokens for step in steps),
-        sum(step.completion_tokens for step in steps),
-        any(step.estimated for step in steps),
-    )

@@ -22,6 +22,7 @@ COMMANDS = {
     "hear": ("hear", "Recognise a recording."),
     "models": ("models", "List, fetch and examine the weights."),
     "bots": ("bots", "Check and show the bots."),
+    "runs": ("runs", "List, show and cancel answers; work off those that nobody holds."),
     "grant": ("grant", "Mint a grant for a script."),
     "bench": ("bench", "Measure: how soon the first word is heard."),
 }

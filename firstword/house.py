@@ -232,16 +232,21 @@ def _limits_of(settings: Settings) -> Limits:
     )
 
 
-async def open_house(settings: Settings, base_url: str) -> House:
-    """Load everything. `base_url` is where this server answers. Raises each room's errors, which are sentences."""
+async def open_core(settings: Settings) -> Core:
+    """The thinking by itself. Raises the core's and the database's errors, which are sentences."""
     if not settings.database_url:
         await asyncio.to_thread(settings.data.mkdir, parents=True, exist_ok=True)
-    core = await Core.open(
+    return await Core.open(
         content=settings.content,
         database_url=settings.database,
         providers=providers_for(settings),
         live=settings.live,
     )
+
+
+async def open_house(settings: Settings, base_url: str) -> House:
+    """Load everything. `base_url` is where this server answers. Raises each room's errors, which are sentences."""
+    core = await open_core(settings)
     try:
         kept = Kept(Database(settings.database))
         await kept.open()

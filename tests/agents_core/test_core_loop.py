@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents_core.events import Ceilings
-from agents_core.loop import AskModel, Call, CallTool, Finish, Run, Step, decide
+from agents_core.loop import AskModel, Call, CallTool, Finish, Run, SayUnknown, Step, decide, time_left_s
 
 CALL = Call("c1", "look", "{}")
 OTHER = Call("c2", "look", "{}")
@@ -21,6 +21,8 @@ def model(n: int, text: str = "", *, calls: tuple[Call, ...] = (), spent: int = 
 
 
 ASKED = (model(0, calls=(CALL,)),)
+BEGUN = (*ASKED, Step(1, "tool", call_id="c1", open=True))
+TWINS = (model(0, calls=(CALL, Call("c1", "stamp", "{}"))), Step(1, "tool", call_id="c1"))
 CASES = {
     "nothing-happened-yet": (ROOMY, (), 1.0, AskModel()),
     "answered": (ROOMY, (model(0, "Yes."),), 1.0, Finish("answered")),
@@ -32,6 +34,20 @@ CASES = {
         1.0,
         CallTool(OTHER),
     ),
+    "begun-and-nobody-knows": (ROOMY, BEGUN, 1.0, SayUnknown(CALL, 1)),
+    "begun-and-cancelled": (Run(Ceilings(), 0.0, cancelled=True), BEGUN, 1.0, Finish("cancelled")),
+    "begun-and-out-of-everything": (Run(Ceilings(0, 0, 0), 0.0), BEGUN, 1.0, SayUnknown(CALL, 1)),
+    "begun-and-its-call-is-nowhere": (ROOMY, BEGUN[1:], 1.0, SayUnknown(Call("c1", "a tool", "{}"), 1)),
+    "begun-was-put-down-as-unknown": (ROOMY, (*ASKED, Step(1, "tool", "?", call_id="c1")), 1.0, AskModel()),
+    "two-calls-with-one-id": (ROOMY, TWINS, 1.0, CallTool(Call("c1", "stamp", "{}"))),
+    "two-calls-with-one-id-both-answered": (ROOMY, (*TWINS, Step(2, "tool", call_id="c1")), 1.0, AskModel()),
+    "broken-off-and-out-of-time": (
+        Run(Ceilings(minutes=1), 0.0),
+        (Step(0, "model", text="Well, ", cut=True),),
+        60.0,
+        Finish("out_of_time"),
+    ),
+    "broken-off-and-there-is-time": (ROOMY, (Step(0, "model", text="Well, ", cut=True),), 1.0, AskModel()),
     "the-tool-answered": (ROOMY, (*ASKED, Step(1, "tool", call_id="c1")), 1.0, AskModel()),
     "cancelled-before-its-tool": (Run(Ceilings(), 0.0, cancelled=True), ASKED, 1.0, Finish("cancelled")),
     "answered-with-the-last-step": (Run(Ceilings(steps=1), 0.0), (model(0, "Yes."),), 1.0, Finish("answered")),
@@ -68,6 +84,8 @@ STEPS = st.lists(
         calls=st.lists(st.builds(Call, st.sampled_from("abc"), st.just("look"), st.just("{}")), max_size=3).map(tuple),
         call_id=st.sampled_from("abc"),
         spent=st.integers(-5, 10**12),
+        open=st.booleans(),
+        cut=st.booleans(),
     ),
     max_size=6,
 ).map(tuple)
@@ -82,6 +100,9 @@ def test_every_history_has_a_decision_and_no_ceiling_is_passed(run: Run, steps: 
     decision = decide(run, steps, now_s)
     if run.cancelled:
         assert decision == Finish("cancelled")
+    if steps and steps[-1].open and not run.cancelled:
+        assert not isinstance(decision, CallTool | AskModel), "what was begun is put down before anything is bought"
     if isinstance(decision, CallTool | AskModel):
+        assert time_left_s(run, now_s) > 0
         assert len(steps) < run.ceilings.steps
         assert sum(step.spent for step in steps) < run.ceilings.spend

@@ -14,8 +14,8 @@ from core_house import BOT, Told, ask, content, told
 from agents_core import Ceilings, Core, Delta, Done, Failed, Line, Profile, Started, Trace, Usage, Whole
 from agents_core.errors import AskRefused, LeaseLost, Verdict
 from agents_core.loop import Call, Step
+from agents_core.reckoning import cost, lower
 from agents_core.store import Store
-from agents_core.turn import cost, lower
 
 Opens = Callable[..., Awaitable[Core]]
 
