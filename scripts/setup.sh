@@ -49,3 +49,16 @@ find_postgres() {
     echo "PostgreSQL is not installed: its tests will say that they are skipped."
   fi
 }
+
+# check_page: the types in the page's scripts (JSDoc), with TypeScript from the npm index; says so where there is no npm.
+check_page() {
+  local typescript=5.9.3
+  if ! command -v npm >/dev/null; then
+    echo "npm is not installed: the types of the page's scripts are not checked."
+    return
+  fi
+  if ! grep -qs "\"version\": \"$typescript\"" .venv/node/node_modules/typescript/package.json; then
+    run npm install --prefix .venv/node --no-save --no-audit --no-fund --loglevel error "typescript@$typescript"
+  fi
+  run .venv/node/node_modules/.bin/tsc -p web/tsconfig.json
+}

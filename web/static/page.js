@@ -17,6 +17,7 @@ import { Threads } from "./threads.js";
 import { receipt } from "./trace.js";
 import { inWords, micInWords } from "./words.js";
 
+/** Any of the page's own elements, of whichever kind it is. @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
 const bot = document.body.dataset;
 const settings = new Settings(bot);
@@ -39,7 +40,7 @@ let heardSoFar = "";
 let sounding = "";
 let greeting = false;
 
-const player = new Player((progress) => {
+const player = new Player((/** @type {any} */ progress) => {
   now.audible = progress.audible;
   orb.assistant(progress.level, progress.audible);
   debug({ queue_ms: Math.round(progress.queuedMs), start_ms: Math.round(progress.startMs), dry: progress.dry });

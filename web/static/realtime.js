@@ -28,7 +28,13 @@ export class Realtime {
    * @param {() => import("./sentences.js").Said[]} lines   what was said so far
    */
   constructor(bot, on, session, lines) {
-    Object.assign(this, { bot, on, session, lines });
+    this.bot = bot;
+    /** @type {any} */
+    this.on = on;
+    /** @type {() => any} */
+    this.session = session;
+    this.lines = lines;
+    /** The line, or what stands for one while it is dialled. @type {any} */
     this.socket = null;
     this.wanted = false;
     this.tries = 0;

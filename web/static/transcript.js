@@ -18,8 +18,9 @@ export class Transcript extends HTMLElement {
 
   /** Everything said so far, oldest first. @returns {Said[]} */
   get lines() {
-    return [...this.#list.children]
-      .map((line) => ({ role: line.dataset.role, text: wordsOf(line).textContent.trim(), item: line.dataset.item }))
+    const lines = /** @type {HTMLElement[]} */ ([...this.#list.children]);
+    return lines
+      .map((line) => ({ role: /** @type {Said["role"]} */ (line.dataset.role), text: wordsOf(line).textContent.trim(), item: line.dataset.item }))
       .filter(({ text }) => text);
   }
 
