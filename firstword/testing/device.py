@@ -17,12 +17,14 @@ from voice.answer import OUT_HZ
 
 
 class Device:
-    """Loudspeaker, room and microphone at 24 kHz. `volume` scales what is played before it reaches the room."""
+    """Loudspeaker, room and microphone at 24 kHz. `pauses`: it honours holds. `keeps`: it keeps what it received."""
 
-    def __init__(self, room: EchoRoom, *, volume: float = 1.0, pauses: bool = True) -> None:
+    def __init__(self, room: EchoRoom, *, pauses: bool = True, keeps: bool = False) -> None:
         self._room = room
-        self._volume = np.float32(volume)
         self._pauses = pauses
+        self._keeps = keeps
+        self.kept = bytearray()
+        self.sounding = False
         self._queue = np.zeros(0, dtype=np.float32)
         self._waiting: list[bytes] = []
         self.held = False
@@ -41,6 +43,8 @@ class Device:
             case "response.output_audio.delta":
                 data = base64.b64decode(event["delta"])
                 self.received += len(data) // 2
+                if self._keeps:
+                    self.kept += data
                 self._waiting.append(data)
             case "output_audio_buffer.cleared":
                 self._waiting.clear()
@@ -56,8 +60,9 @@ class Device:
             self._fetch()
             now = self._queue[:samples]
             self._queue = self._queue[samples:]
-            sounding[: len(now)] = now * self._volume
+            sounding[: len(now)] = now
             self.played += len(now)
+        self.sounding = bool(sounding.any())
         return Pcm(self._room.hear(sounding, near), OUT_HZ)
 
     def _fetch(self) -> None:

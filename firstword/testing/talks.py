@@ -17,6 +17,7 @@ from firstword.testing.device import Device
 from firstword.testing.room import Samples
 from grant import Grant, Signer
 from models.lanes import Lane
+from sound import Pcm
 from tts import Speaker
 from tts.engine import Engine
 from voice.answer import OUT_HZ
@@ -89,10 +90,17 @@ class Talk:
         """Type a line."""
         self.session.act(Typed(text))
 
-    async def frame(self, near: Samples | None = None) -> None:
-        """20 ms go by, in which the person says `near` (480 samples at 24 kHz)."""
-        self.session.hear(self.device.hear(_FRAME, near))
+    async def frame(self, near: Samples | None = None) -> Pcm:
+        """20 ms go by, in which the person says `near` (480 samples at 24 kHz); gives what the microphone read."""
+        heard = self.device.hear(_FRAME, near)
+        self.session.hear(heard)
         await asyncio.sleep(FRAME_S)
+        return heard
+
+    async def until_quiet(self) -> None:
+        """Nobody speaks until the answer is over and played."""
+        while self.session.state.answer is not None or self.device.waiting:
+            await self.frame()
 
     async def run(self, seconds: float) -> None:
         """Nobody speaks for `seconds`."""

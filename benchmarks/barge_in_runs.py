@@ -1,0 +1,306 @@
+"""Runs the scenes of `firstword bench barge-in`: the real session, bar, turn and recogniser, on virtual time.
+
+It gives back plain values and sums nothing up. The one rule: what is measured is what left the session and what the
+loudspeaker did, never what the session says of itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from asr import Ear, Silero, Transcript, WhisperRecogniser
+from benchmarks.barge_in_scenes import ANSWERS, GREETING, VOICES, Alone, Room, Sounding
+from echo import level_of
+from firstword.testing.clock import run_virtually
+from firstword.testing.device import Device
+from firstword.testing.lanes import RememberingEngine, RememberingRecogniser, VirtualLane
+from firstword.testing.room import EchoRoom, Samples
+from firstword.testing.sounds import NOISES
+from firstword.testing.talks import FRAME_S, Talk, hears_with
+from sound import Pcm, resample
+from tts.engine import Engine
+from voice.answer import OUT_HZ
+
+# What a recogniser call takes on two cores, in virtual time (tiny.en with a window of 8 s: 77 to 131 ms).
+RECOGNISE_S = 0.13
+# After the person has finished the server has this long to have understood.
+_PATIENCE_S = 3.5
+_FRAME = round(FRAME_S * OUT_HZ)
+_BETWEEN_S = 1.5
+
+
+@dataclass(slots=True)
+class AloneResult:
+    """What came of playback with nobody there. `pair_levels`: per answer, the loudest two adjacent frames."""
+
+    gain: float
+    delay_s: float
+    minutes: float = 0.0
+    self_interruptions: int = 0
+    own_words_answered: int = 0
+    holds: int = 0
+    pair_levels: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SoundingResult:
+    """What came of a sound over an answer. Times in ms from its first sample (-30 dB of its loudest).
+
+    `pair_levels` are seconds from that sample and levels, for fixed thresholds to look at.
+    """
+
+    setting: str
+    kind: str
+    text: str
+    interrupted: bool = False
+    early: bool = False
+    silence_ms: float | None = None
+    page_silence_ms: float | None = None
+    holds: int = 0
+    same_samples: bool | None = None
+    heard: str = ""
+    pair_levels: list[tuple[float, float]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class World:
+    """What every scene shares: speech that was made once, and the models."""
+
+    pieces: dict[str, Pcm]
+    piece_hz: int
+    streams: dict[str, Samples]
+    speech: dict[tuple[str, int], Samples]
+    recogniser: RememberingRecogniser
+    silero: Silero
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The part of a world that can be sent to another process."""
+
+    pieces: dict[str, Pcm]
+    piece_hz: int
+    streams: dict[str, Samples]
+    speech: dict[tuple[str, int], Samples]
+
+
+def prepare(engine: Engine, texts: tuple[str, ...]) -> Prepared:
+    """Speak everything once: the answers as the server would send them, and `texts` in each voice."""
+    pieces: dict[str, Pcm] = {}
+    streams = {
+        text: run_virtually(
+            _stream(RememberingEngine(engine, sample_rate_hz=engine.sample_rate_hz, known=pieces), text)
+        )
+        for text in (GREETING, *ANSWERS)
+    }
+    speech = {}
+    for text in texts:
+        spoken = Pcm.join(list(engine.speak(text)))
+        for voice, faster in enumerate(VOICES):
+            shifted = resample(Pcm(spoken.samples, round(spoken.rate_hz * faster)), OUT_HZ).samples
+            speech[text, voice] = _from_onset(shifted / max(1e-6, float(np.abs(shifted).max())))
+    return Prepared(pieces, engine.sample_rate_hz, streams, speech)
+
+
+def world(prepared: Prepared, recogniser: WhisperRecogniser) -> World:
+    """`prepared` with the models loaded."""
+    known = RememberingRecogniser(recogniser)
+    return World(prepared.pieces, prepared.piece_hz, prepared.streams, prepared.speech, known, Silero())
+
+
+def run(scene: Alone | Sounding, world: World) -> AloneResult | SoundingResult:
+    """One scene."""
+    if isinstance(scene, Alone):
+        return run_virtually(_alone(scene, world))
+    return run_virtually(_sounding(scene, world))
+
+
+def sound_of(scene: Sounding, world: World) -> Samples:
+    """The person's or the thing's sound, at its level, from its first sample on."""
+    if scene.text:
+        return world.speech[scene.text, scene.voice] * np.float32(scene.level)
+    made = NOISES[scene.kind](np.random.default_rng(scene.room.seed), OUT_HZ)
+    return _from_onset(made.astype(np.float32)) * np.float32(scene.level)
+
+
+async def _alone(scene: Alone, world: World) -> AloneResult:
+    result = AloneResult(scene.room.gain, scene.room.delay_s)
+    talk = _talk(scene.room, world, [GREETING, *ANSWERS])
+    wanted = round(scene.minutes * 60 * OUT_HZ)
+    try:
+        while talk.device.played < wanted:
+            talk.ask("Tell me more.")
+            pairs = _Pairs()
+            while talk.session.state.answer is not None or talk.device.waiting:
+                pairs.take((await talk.frame()).samples)
+            result.pair_levels.append(round(pairs.loudest, 4))
+            await talk.run(_BETWEEN_S)
+        result.minutes = talk.device.played / OUT_HZ / 60
+        result.self_interruptions = _interrupted(talk)
+        result.own_words_answered = len(_heard(talk))
+        result.holds = _holds(talk)
+    finally:
+        await talk.close()
+    return result
+
+
+async def _sounding(scene: Sounding, world: World) -> SoundingResult:
+    result = SoundingResult(scene.room.setting, scene.kind, scene.text)
+    answer = ANSWERS[scene.answer]
+    talk = _talk(scene.room, world, [answer] if scene.first else [GREETING, answer], keeps=True)
+    near = sound_of(scene, world)
+    try:
+        if not scene.first:
+            talk.ask("Hello.")
+            await talk.until_quiet()
+            await talk.run(_BETWEEN_S)
+        before, received = _interrupted(talk), talk.device.received
+        talk.ask("Tell me more.")
+        await talk.run(scene.at_s)
+        result.early = _interrupted(talk) > before
+        holds, onset = _holds(talk), talk.now
+        if result.early or talk.session.state.answer is None:
+            return result
+        await _listen_to(talk, near, result, onset, before)
+        result.interrupted = _interrupted(talk) > before
+        result.holds = _holds(talk) - holds
+        if result.interrupted:
+            result.silence_ms = (talk.last_sent_at - onset) * 1000
+            result.heard = " ".join(_heard(talk))
+        else:
+            await talk.until_quiet()
+            sent = np.frombuffer(bytes(talk.device.kept), dtype="<i2")[received:]
+            result.same_samples = _digest(sent) == _digest(world.streams[answer])
+    finally:
+        await talk.close()
+    result.pair_levels = _open_loop(scene, world, near)
+    return result
+
+
+async def _listen_to(talk: Talk, near: Samples, result: SoundingResult, onset: float, before: int) -> None:
+    """The sound, and what comes after it until it is understood or the answer has gone on."""
+    padded = np.concatenate([near, np.zeros(round(_PATIENCE_S * OUT_HZ) + -len(near) % _FRAME, dtype=np.float32)])
+    for at in range(0, len(padded) // _FRAME * _FRAME, _FRAME):
+        playing = talk.device.sounding
+        await talk.frame(padded[at : at + _FRAME])
+        if playing and not talk.device.sounding and _interrupted(talk) == before:
+            result.page_silence_ms = (talk.now - FRAME_S - onset) * 1000
+        if _interrupted(talk) > before:
+            if result.page_silence_ms is None:
+                result.page_silence_ms = (talk.now - FRAME_S - onset) * 1000
+            if _heard(talk) and at > len(near):
+                return
+
+
+def _open_loop(scene: Sounding, world: World, near: Samples) -> list[tuple[float, float]]:
+    """(seconds from the onset, level of two adjacent frames) with nothing held, for fixed thresholds to look at.
+
+    Only the records are kept: a later pair that is no louder changes nothing for any threshold.
+    """
+    played = world.streams[ANSWERS[scene.answer]].astype(np.float32) / 32768
+    beside = np.zeros_like(played)
+    at = round(scene.at_s * OUT_HZ)
+    beside[at : at + len(near)] = near[: len(beside) - at]
+    heard = _echo_room(scene.room).hear(played, beside)
+    frames = heard[: len(heard) // _FRAME * _FRAME].reshape(-1, _FRAME)
+    levels = (frames.max(axis=1) - frames.min(axis=1)) / 2
+    pairs = np.minimum(levels[1:], levels[:-1])
+    records, loudest = [], 0.0
+    for n, level in enumerate(pairs.tolist()):
+        if level > loudest:
+            loudest = level
+            records.append((round((n + 2) * FRAME_S - scene.at_s, 3), round(level, 4)))
+    return records
+
+
+def _talk(room: Room, world: World, answers: list[str], *, keeps: bool = False) -> Talk:
+    loop = asyncio.get_running_loop()
+    ear = Ear(world.recogniser, VirtualLane(job_s=RECOGNISE_S), silero=world.silero, clock=loop.time)
+    return Talk(
+        Device(_echo_room(room), keeps=keeps),
+        answers=answers,
+        engine=RememberingEngine(None, sample_rate_hz=world.piece_hz, known=world.pieces),
+        listener=hears_with(ear),
+        lane=VirtualLane(),
+    )
+
+
+def _echo_room(room: Room) -> EchoRoom:
+    return EchoRoom(
+        gain=room.gain,
+        delay_s=room.delay_s,
+        rate_hz=OUT_HZ,
+        reverberation_s=room.reverberation_s,
+        noise=room.noise,
+        seed=room.seed,
+    )
+
+
+async def _stream(engine: RememberingEngine, text: str) -> Samples:
+    """What the server sends for `text`, as s16 samples."""
+    loop = asyncio.get_running_loop()
+    silent = Ear(_Nobody(), VirtualLane(), silero=Silero(), clock=loop.time)
+    device = Device(EchoRoom(gain=0.0, delay_s=0.0, rate_hz=OUT_HZ), keeps=True)
+    talk = Talk(device, answers=[text], engine=engine, listener=hears_with(silent), lane=VirtualLane())
+    try:
+        talk.ask("Go on.")
+        await talk.until_quiet()
+    finally:
+        await talk.close()
+    sent: Samples = np.frombuffer(bytes(device.kept), dtype="<i2")
+    return sent
+
+
+class _Nobody:
+    """A recogniser for a room in which nobody speaks."""
+
+    name = "nobody"
+    languages = None
+
+    def recognise(self, pcm: Pcm, *, language: str, hint: str = "", word_times: bool = False) -> Transcript:
+        raise AssertionError("somebody was heard where nobody is")
+
+
+class _Pairs:
+    """The loudest two adjacent frames."""
+
+    def __init__(self) -> None:
+        self._before = 0.0
+        self.loudest = 0.0
+
+    def take(self, samples: Samples) -> None:
+        level = level_of(samples)
+        self.loudest = max(self.loudest, min(level, self._before))
+        self._before = level
+
+
+def _interrupted(talk: Talk) -> int:
+    return len(talk.of("output_audio_buffer.cleared"))
+
+
+def _holds(talk: Talk) -> int:
+    return sum(event["held"] for event in talk.of("firstword.hold"))
+
+
+def _heard(talk: Talk) -> list[str]:
+    """What was taken for a person's words."""
+    return [event["transcript"] for event in talk.of("conversation.item.input_audio_transcription.completed")]
+
+
+def _digest(samples: Samples) -> str:
+    return hashlib.sha256(np.ascontiguousarray(samples).tobytes()).hexdigest()
+
+
+def _from_onset(samples: Samples) -> Samples:
+    """`samples` from the first 10 ms over -30 dB of the loudest 100 ms: the rule by which ends of speech are found."""
+    step = OUT_HZ // 100
+    blocks = samples[: len(samples) // step * step].reshape(-1, step)
+    power = np.square(blocks, dtype=np.float64).mean(axis=1)
+    loudest = np.convolve(power, np.ones(10) / 10, mode="same").max()
+    loud = np.flatnonzero(power > loudest * 1e-3)
+    begun: Samples = samples[int(loud[0]) * step :] if loud.size else samples
+    return begun
