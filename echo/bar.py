@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from echo.lag import LONGEST_S, Lag
+from echo.lag import JITTER_S, LONGEST_S, RING_S, Lag
 from echo.leak import Leak, level_of
 from echo.voicing import pitch_hz
 
@@ -28,9 +28,6 @@ PRIOR_GAIN = 0.9
 KNOWN_AFTER_S = 2.0
 # The window stays open this long after the last sample was played and has come back: rooms ring, and devices buffer.
 TAIL_S = 0.3
-# What is heard now was played a lag ago, give or take a jittery network, and rings on for a quarter of a second.
-JITTER_S = 0.1
-RING_S = 0.25
 # Clicks and one-frame spikes are nobody.
 ADJACENT = 2
 # A quarter of the candidate's frames must have a pitch: typing and coughs have it in fewer.
@@ -43,12 +40,17 @@ _CANDIDATE_FRAMES = 150
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One frame's judgement: its level, the bar it met, whether it was over it, and whether it makes a candidate."""
+    """One frame's judgement: its level, the bar it met, whether it was over it, and whether it makes a candidate.
+
+    `own` says that the assistant's own voice may be all there is in it: it is expected now, and the frame is under the
+    bar.
+    """
 
     level: float
     bar: float
     over: bool
     candidate: bool
+    own: bool = False
 
 
 class Bar:
@@ -76,15 +78,19 @@ class Bar:
     @property
     def height(self) -> float:
         """The bar now."""
-        leak = max(self._leak.envelope, self._leak.gain * self._expected)
-        if not self._known:
-            leak = max(leak, PRIOR_GAIN * self._expected)
+        if self._lag.seconds is not None:
+            leak = self._lag.gain * self._expected
+        elif self._known:
+            leak = max(self._leak.envelope, self._leak.gain * self._expected)
+        else:
+            leak = max(self._leak.envelope, PRIOR_GAIN * self._expected)
         return max(self._lowest, RATIO * leak)
 
     @property
     def on_loudspeakers(self) -> bool:
         """The leak is known, and lifts the bar over its floor."""
-        return self._known and RATIO * self._leak.gain * self._loudest > self._lowest
+        gain = self._leak.gain if self._lag.seconds is None else self._lag.gain
+        return self._known and RATIO * gain * self._loudest > self._lowest
 
     @property
     def _lowest(self) -> float:
@@ -102,14 +108,16 @@ class Bar:
         """
         duration_s = len(samples) / rate_hz
         level = level_of(samples)
-        self._follow(level, duration_s, played)
+        self._expect(duration_s, played)
         bar = self.height
         over = level > bar
+        own = not over and bar > self._lowest
+        self._lag.push(played or 0.0, level, learn=played is not None and not self._standing)
         if not self.open:
             self._run.clear()
             self._previous = samples
             self._leak.learn_noise(level, duration_s)
-            return Judged(level, bar, over, candidate=False)
+            return Judged(level, bar, over, candidate=False, own=own)
         voiced = over and pitch_hz(np.concatenate([self._previous, samples]), rate_hz) is not None
         self._previous = samples
         if over:
@@ -124,7 +132,7 @@ class Bar:
         elif not over:
             self._leak.learn(level, duration_s)
             self._leak.learn_gain(level, self._expected, duration_s)
-        return Judged(level, bar, over, candidate)
+        return Judged(level, bar, over, candidate, own)
 
     def person(self) -> None:
         """The candidate was a person: nothing it said is learned."""
@@ -139,6 +147,9 @@ class Bar:
             self._leak.learn(level, duration_s)
             if own:
                 self._leak.learn_gain(level, expected, duration_s)
+        loud = [level / expected for level, expected, _ in self._unjudged if expected > 0]
+        if own and loud:
+            self._lag.raise_to(float(np.median(loud)))
         self._settle()
 
     def _settle(self) -> None:
@@ -146,7 +157,7 @@ class Bar:
         self._unjudged.clear()
         self._run.clear()
 
-    def _follow(self, level: float, duration_s: float, played: float | None) -> None:
+    def _expect(self, duration_s: float, played: float | None) -> None:
         """What is played is known before it is heard."""
         if played is None:
             self._since_played_s += duration_s
@@ -154,9 +165,9 @@ class Bar:
             self._since_played_s = 0.0
             self._audible_s += duration_s
             self._loudest = max(played, self._loudest)
-        self._lag.push(played or 0.0, level, learn=played is not None and not self._standing)
         lag = self._lag.seconds
         if lag is None:
-            self._expected = self._lag.loudest(0.0, LONGEST_S + RING_S)
+            self._expected = max(played or 0.0, self._lag.loudest(0.0, LONGEST_S + RING_S))
         else:
-            self._expected = self._lag.loudest(lag - JITTER_S, lag + RING_S)
+            now = played if played is not None and lag <= JITTER_S else 0.0
+            self._expected = max(now, self._lag.loudest(lag - JITTER_S, lag + RING_S))

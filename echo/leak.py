@@ -1,8 +1,8 @@
 """The leak: how much of the assistant's own voice the microphone reads.
 
-Two numbers that follow levels: an envelope of what was read, and a gain, read over played, which knows of the next
-loud syllable before it is heard. No samples are compared. The one rule: it only learns what its caller has judged to be
-nobody.
+Two numbers that follow levels: an envelope of what was read, and a gain, read over the loudest that was played within
+the longest lag; they stand as long as the lag is not known. No samples are compared. The one rule: it only learns what
+its caller has judged to be nobody.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 # Slow enough that a syllable over the top moves it little, quick enough to follow a volume knob (design: 400 ms).
 HALF_LIFE_S = 0.4
-# The gain follows a volume knob turned down in this many seconds of loud playback; turned up, it follows at once.
+# A louder frame lifts both numbers a quarter of the way: a person's first frames, still under the bar, must not lift it
+# before them.
+ATTACK = 0.25
+# The gain follows a volume knob turned down in this many seconds of loud playback.
 GAIN_HALF_LIFE_S = 6.0
 # Quieter playback than this says nothing about the gain: what the microphone reads then is mostly the room.
 GAIN_FROM = 0.05
@@ -35,7 +38,7 @@ def level_of(samples: NDArray[np.float32]) -> float:
 class Leak:
     """The envelope of the leak, and the noise of the room.
 
-    A louder frame is taken at once and a quieter one pulls it down by half every `half_life_s`: speech swings by
+    A louder frame lifts it within a few and a quieter one pulls it down by half every `half_life_s`: speech swings by
     syllables, and the envelope has to lie on their tops, or each stressed one would look like somebody.
     """
 
@@ -65,7 +68,7 @@ class Leak:
     def learn(self, level: float, duration_s: float) -> None:
         """A frame heard while the assistant was audible, judged to be nobody."""
         if level >= self._envelope:
-            self._envelope = level
+            self._envelope += ATTACK * (level - self._envelope)
             return
         kept: float = 0.5 ** (duration_s / self._half_life_s)
         self._envelope = level + (self._envelope - level) * kept
@@ -76,7 +79,7 @@ class Leak:
             return
         gain = level / played
         if gain >= self._gain:
-            self._gain = gain
+            self._gain += ATTACK * (gain - self._gain)
             return
         kept: float = 0.5 ** (duration_s / GAIN_HALF_LIFE_S)
         self._gain = gain + (self._gain - gain) * kept

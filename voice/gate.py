@@ -1,6 +1,7 @@
 """The gate between the microphone and the listener: while the assistant is audible only a candidate's sound goes on.
 
-A delay line of 400 ms, so that the onset of a person's words is still there when the bar has been passed. The listener
+What may be the assistant's own voice is hushed, so that no recogniser takes its words for a person's. A delay line of
+400 ms, so that the onset of a person's words is still there when the bar has been passed. The listener
 gets every frame once and in order, real or as silence, so that its clock never jumps. The one rule: outside the
 assistant's own sound the gate is open and holds nothing back.
 """
@@ -15,6 +16,8 @@ import numpy as np
 from echo import Bar, Judged
 from sound import Pcm
 
+# Around a frame that is somebody's, this much goes on even where it may be our own: words have quiet ends.
+HANG_S = 0.1
 # Pre-roll: the quiet first consonant before the frame that passes the bar.
 DELAY_S = 0.4
 FRAME_S = 0.02
@@ -38,6 +41,7 @@ class Gate:
         self._lined_s = 0.0
         self._rest: Pcm | None = None
         self._letting = False
+        self._since_s = 0.0
 
     def push(self, pcm: Pcm, *, played: float | None) -> Passed:
         """Judge the next stretch of microphone. `played` is the level of what the assistant plays, None for nothing."""
@@ -47,12 +51,11 @@ class Gate:
             judged = self.bar.judge(frame.samples, frame.rate_hz, played=played)
             if judged.candidate and not self._letting:
                 candidate = self._letting = True
-                out += [held for held, _ in self._line]
-                self._clear()
+                out += self._onset()
             if self._letting:
-                out.append(frame)
+                out.append(self._heard(frame, own=judged.own))
             elif self.bar.open:
-                self._line.append((frame, judged.over))
+                self._line.append((frame, judged.own))
                 self._lined_s += frame.duration_s
                 while self._lined_s > DELAY_S:
                     out.append(_hushed(self._next()))
@@ -76,10 +79,24 @@ class Gate:
 
     def _drain(self) -> list[Pcm]:
         """What the line holds once the window is shut: on headphones a person's first sounds, else our own tail."""
-        hush = self.bar.on_loudspeakers
-        held = [_hushed(frame) if hush and not over else frame for frame, over in self._line]
+        held = [_hushed(frame) if own else frame for frame, own in self._line]
         self._clear()
         return held
+
+    def _onset(self) -> list[Pcm]:
+        """What the line holds when a candidate stands: their first sounds, and our own voice before them hushed."""
+        held, near_s = [], HANG_S
+        for frame, own in reversed(self._line):
+            near_s = near_s - frame.duration_s if own else HANG_S
+            held.append(_hushed(frame) if own and near_s < 0 else frame)
+        self._clear()
+        self._since_s = 0.0
+        return held[::-1]
+
+    def _heard(self, frame: Pcm, *, own: bool) -> Pcm:
+        """What the listener gets of a frame while a candidate stands."""
+        self._since_s = self._since_s + frame.duration_s if own else 0.0
+        return _hushed(frame) if self._since_s > HANG_S else frame
 
     def _next(self) -> Pcm:
         frame, _ = self._line.popleft()
