@@ -169,7 +169,8 @@ async def _sounding(scene: Sounding, world: World) -> SoundingResult:
         result.interrupted = _interrupted(talk) > before
         result.holds = _holds(talk) - holds
         if result.interrupted:
-            result.silence_ms = (talk.last_sent_at - onset) * 1000
+            stopped = talk.of("output_audio_buffer.cleared")[before]["response_id"]
+            result.silence_ms = max(0.0, (talk.sent_at[stopped] - onset) * 1000)
             result.heard = " ".join(_heard(talk))
         else:
             await talk.until_quiet()

@@ -7,21 +7,56 @@ from __future__ import annotations
 
 import re
 
+# As recognisers write them: the same hum comes out as "mhm", "mm-hmm", "hmm" or "uh-huh".
 _NOISES: dict[str, str] = {
-    "en": "mhm mm hmm hm uh huh uhuh yeah yep yup okay ok right sure aha ah oh",
-    "de": "mhm hm aha ja jaja genau okay ok achso ach ah oh",
-    "fr": "mhm hm ouais oui voilà ok okay ah oh hein",
-    "es": "mhm hm ajá sí ya vale ok claro ah oh",
-    "it": "mhm hm sì già ok okay certo ah eh",
-    "nl": "mhm hm ja oké ok precies ah oh",
-    "pt": "mhm hm sim tá ok certo ah oh",
+    "en": "mhm mm mmm mmhm mmhmm hmm hmmm hm um uh uhm huh uhuh yeah yes yep yup okay ok right sure aha ah oh ooh wow",
+    "de": "mhm hm hmm mm aha ja jaja genau okay ok achso ach ah oh klar stimmt",
+    "fr": "mhm hm hmm mm ouais oui voilà ok okay ah oh hein bien",
+    "es": "mhm hm hmm mm ajá sí ya vale ok claro ah oh bien",
+    "it": "mhm hm hmm mm sì già ok okay certo ah eh bene",
+    "nl": "mhm hm hmm mm ja oké ok precies ah oh klopt",
+    "pt": "mhm hm hmm mm sim tá ok certo ah oh pois",
 }
-# One noise may be doubled ("yeah yeah", "uh huh"); more words than this are a sentence.
-_MOST_WORDS = 3
+# Noises of more than one word; each counts as one.
+_PHRASES: dict[str, tuple[str, ...]] = {
+    "en": ("i see", "got it", "all right", "of course", "right on", "i know"),
+    "de": ("ach so", "alles klar", "ich verstehe", "na klar"),
+    "fr": ("je vois", "bien sûr", "d accord"),
+    "es": ("ya veo", "por supuesto", "de acuerdo"),
+    "it": ("ho capito", "va bene", "certo che sì"),
+    "nl": ("ik snap het", "dat klopt"),
+    "pt": ("pois é", "entendi"),
+}
+# Those that answer a question when nothing is said but them.
+_REPLIES: dict[str, str] = {
+    "en": "yeah yes yep yup okay ok right sure",
+    "de": "ja jaja genau okay ok klar stimmt",
+    "fr": "ouais oui ok okay",
+    "es": "sí vale ok claro",
+    "it": "sì ok okay certo",
+    "nl": "ja oké ok klopt",
+    "pt": "sim tá ok certo",
+}
+# One noise may be doubled ("yeah yeah", "uh huh"); more than this is a sentence.
+_MOST_NOISES = 3
 
 
 def is_backchannel(text: str, language: str = "en") -> bool:
     """Whether `text` is nothing but a listener's noise in `language` (ISO 639-1). Unknown languages have none."""
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    noises = _NOISES.get(language.partition("-")[0].lower(), "").split()
-    return 0 < len(words) <= _MOST_WORDS and all(word in noises for word in words)
+    code = language.partition("-")[0].lower()
+    plain = " ".join(_words(text))
+    for phrase in _PHRASES.get(code, ()):
+        plain = re.sub(rf"\b{phrase}\b", "_", plain)
+    noises = ["_", *_NOISES.get(code, "").split()]
+    said = plain.split()
+    return 0 < len(said) <= _MOST_NOISES and all(word in noises for word in said)
+
+
+def is_reply(text: str, language: str = "en") -> bool:
+    """Whether a noise in `text` would answer a question."""
+    replies = _REPLIES.get(language.partition("-")[0].lower(), "").split()
+    return any(word in replies for word in _words(text))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text.casefold())

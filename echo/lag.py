@@ -33,6 +33,10 @@ _SHARE = 95.0
 _LOUD = 0.05
 # A volume knob is followed up at once and down within five seconds, at a fit each half second.
 _DOWN = 0.1
+# Two fits in a row must agree by this: a rhythm fits in more than one place, but not in the same one for long.
+_AGREE_S = 0.06
+# A microphone that does not swing by this much hears a hum or nothing.
+_LOUDER = 3.0
 # Levels are compared as logarithms over this, so that one shout does not decide: the swing of a quiet room.
 _QUIET = 0.003
 
@@ -51,12 +55,18 @@ class Lag:
         self._heard = np.zeros(2 * self._size, dtype=np.float32)
         self._counted = np.zeros(2 * self._size, dtype=np.bool_)
         self._at = 0
+        self._begun = False
+        self._last_fit = -1
         self._due = self._every
         self.seconds: float | None = None
         self.gain = 0.0
 
     def push(self, played: float, heard: float, *, learn: bool) -> None:
         """The levels of a frame played and of the frame heard at that moment; `learn` is off for a candidate."""
+        if not self._begun:
+            # Before the first frame the room was as it is: a microphone that opens is no syllable.
+            self._heard[:] = heard
+            self._begun = True
         at, again = self._at, self._at + self._size
         self._played[at] = self._played[again] = played
         self._heard[at] = self._heard[again] = heard
@@ -79,13 +89,13 @@ class Lag:
         played = self._played[self._at : self._at + self._size]
         recent = slice(self._at + self._size - self._over, self._at + self._size)
         heard, counted = self._heard[recent], self._counted[recent]
-        if np.count_nonzero(played > _QUIET) < self._least or heard.max() < _QUIET:
+        if np.count_nonzero(played > _QUIET) < self._least or heard.max() < _LOUDER * max(_QUIET, float(heard.min())):
             return
         fits = follow(_log(played), _log(heard))
         best = int(fits.argmax())
-        if fits[best] >= _FITS:
-            # The last of `fits` is a lag of nothing.
-            frames = len(fits) - 1 - best
+        frames, before = len(fits) - 1 - best, self._last_fit  # the last of `fits` is a lag of nothing
+        self._last_fit = frames if fits[best] >= _FITS else -1
+        if before >= 0 and self._last_fit >= 0 and abs(frames - before) * self._frame_s <= _AGREE_S:
             gain = self._gain(played, heard, counted, frames)
             if gain is not None:
                 self.seconds = frames * self._frame_s

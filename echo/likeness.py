@@ -28,8 +28,11 @@ _WORD = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SENTENCE = re.compile(r"(?<=[.!?。！？…])\s*|\n+")
 
 
-def is_own(heard: str, said: str) -> bool:
-    """Whether `heard` (from the microphone) is a stretch of `said` (what the assistant just said)."""
+def is_own(heard: str, said: str, *, leaks: bool = False) -> bool:
+    """Whether `heard` (from the microphone) is a stretch of `said` (what the assistant just said).
+
+    `leaks` says that the assistant's voice is known to be in this microphone: then a word or two of it are its own too.
+    """
     words, spoken = _words(heard), _words(said)
     if not words or not spoken:
         return False
@@ -40,6 +43,8 @@ def is_own(heard: str, said: str) -> bool:
     if errors > 1 + max(0, len(words) - _WORDS_PER_ERROR) // _WORDS_PER_ERROR:
         return False
     matched = len(words) - errors
+    if leaks and not errors:
+        return True
     if matched >= _FEWEST_IN_A_ROW:
         return True
     if matched < 3:

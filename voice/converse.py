@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
-from echo import is_backchannel, is_own
+from echo import is_backchannel, is_own, is_reply
 from voice.events import (
+    AllSent,
     Asked,
     Audible,
     Broke,
@@ -42,6 +43,7 @@ from voice.events import (
     Tick,
     TurnEvent,
     Typed,
+    Voiced,
     Why,
 )
 
@@ -66,6 +68,7 @@ class Answer:
     text: str
     let_go: bool = False
     audible: bool = False
+    ending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,8 @@ class State:
     answers: int = 0
     since: float = 0.0
     speech_in_hold: bool = False
+    voiced: bool = True
+    leaks: bool = False
     said: str = ""
     said_until: float = float("-inf")
     committing_until: float = float("-inf")
@@ -103,7 +108,9 @@ def step(state: State, event: TurnEvent, now: float) -> Stepped:
         case SpeechStarted() | SpeechPaused() | Words() | SpeechEnded():
             return _listened(state, event, now)
         case Candidate():
-            return _candidate(state, now)
+            return _candidate(state, event, now)
+        case Voiced():
+            return replace(state, voiced=True), ()
         case Typed(text):
             return _typed(state, text, now)
         case Committed():
@@ -119,6 +126,11 @@ def step(state: State, event: TurnEvent, now: float) -> Stepped:
             if state.answer is None or state.answer.id != answer:
                 return state, ()
             return replace(state, said=text[-_SAID_CHARS:]), ()
+        case AllSent(answer):
+            held = state.answer
+            if held is None or held.id != answer:
+                return state, ()
+            return replace(state, answer=replace(held, ending=True)), ()
         case Drained(answer):
             return _drained(state, answer, now)
         case Broke(answer):
@@ -165,7 +177,9 @@ def _started(state: State, now: float) -> Stepped:
 def _over_started(state: State, now: float) -> Stepped:
     if state.phase == "held" or state.answer is None:
         return replace(state, speech_in_hold=True), ()
-    return replace(state, phase="held", since=now, speech_in_hold=True), (Hold(state.answer.id),)
+    return replace(state, phase="held", since=now, speech_in_hold=True, voiced=True, leaks=False), (
+        Hold(state.answer.id),
+    )
 
 
 def _words(state: State, event: Words, now: float) -> Stepped:
@@ -199,14 +213,22 @@ def _may_prepare(state: State, event: Words) -> bool:
 def _over_words(state: State, event: Words, now: float) -> Stepped:
     """Words over an answer: our own, a listener's noise, or somebody."""
     text = event.text.strip()
-    own = is_own(text, state.said)
-    if not text or own or is_backchannel(text, state.language):
+    own = is_own(text, state.said, leaks=state.leaks)
+    if not text or own or not state.voiced or _listens(state, text):
         return _resume(state, now, own=own) if event.kind == "final" else (state, ())
     learned: tuple[Command, ...] = (Learn("person"),)
     after, dropped = _drop(state, "went_on", now)
     after = replace(after, phase="listening", since=now)
     after, heard = _words(after, event, now)
     return after, (*learned, *dropped, *heard)
+
+
+def _listens(state: State, text: str) -> bool:
+    """A listener's noise; "yes" is one as well, unless the answer ends on a question and is all but over."""
+    if not is_backchannel(text, state.language):
+        return False
+    asked = state.answer is not None and state.answer.ending and state.said.rstrip().endswith(("?", "？"))
+    return not (asked and is_reply(text, state.language))
 
 
 def _ended(state: State, event: SpeechEnded, now: float) -> Stepped:
@@ -232,11 +254,12 @@ def _over_ended(state: State, stamp: tuple[int, int], now: float) -> Stepped:
     return after, (*resumed, CloseTurn()) if heard else resumed
 
 
-def _candidate(state: State, now: float) -> Stepped:
+def _candidate(state: State, event: Candidate, now: float) -> Stepped:
     answer = state.answer
     if state.phase != "speaking" or answer is None or not state.interruptible or state.mode in ("typed", "muted"):
         return state, ()
-    return replace(state, phase="held", since=now, speech_in_hold=False), (Hold(answer.id),)
+    after = replace(state, phase="held", since=now, speech_in_hold=False, voiced=event.voiced, leaks=event.leaks)
+    return after, (Hold(answer.id),)
 
 
 def _typed(state: State, text: str, now: float) -> Stepped:

@@ -20,7 +20,18 @@ Why = Literal["went_on", "changed", "failed", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Sound over the bar while the assistant is audible: perhaps a person."""
+    """Sound over the bar while the assistant is audible: perhaps a person.
+
+    `voiced`: it is long enough to be a word. `leaks`: our own voice comes back here, or may.
+    """
+
+    voiced: bool = True
+    leaks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Voiced:
+    """The candidate has had a pitch for long enough to be a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +72,13 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class AllSent:
+    """All sound of `answer` has left: it is over within a third of a second."""
+
+    answer: int
+
+
+@dataclass(frozen=True, slots=True)
 class Drained:
     """`answer` has been played to its end, or ended without a sound."""
 
@@ -87,8 +105,9 @@ class Tick:
 
 
 TurnEvent = (
-    ListenEvent | Candidate | Committed | Typed | Asked | Cancelled | Audible | Said | Drained | Broke | SetMode | Tick
-)
+    ListenEvent | Candidate | Voiced | Committed | Typed | Asked | Cancelled | Audible | Said | AllSent | Drained
+    | Broke | SetMode | Tick
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,12 @@ FRAME_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What goes on to the listener, and whether a candidate stands as of this frame."""
+    """What goes on to the listener; whether a candidate stands as of now, and whether it is a word long by now."""
 
     frames: tuple[Pcm, ...]
     candidate: bool
     judged: Judged | None
+    voiced: bool = False
 
 
 class Gate:
@@ -41,17 +42,21 @@ class Gate:
         self._lined_s = 0.0
         self._rest: Pcm | None = None
         self._letting = False
+        self._voiced = False
         self._since_s = 0.0
 
     def push(self, pcm: Pcm, *, played: float | None) -> Passed:
         """Judge the next stretch of microphone. `played` is the level of what the assistant plays, None for nothing."""
         out: list[Pcm] = []
-        candidate, judged = False, None
+        candidate, voiced, judged = False, False, None
         for frame in self._frames(pcm.mono()):
             judged = self.bar.judge(frame.samples, frame.rate_hz, played=played)
             if judged.candidate and not self._letting:
-                candidate = self._letting = True
+                candidate, self._voiced = True, False
+                self._letting = True
                 out += self._onset()
+            if judged.voiced and self._letting and not self._voiced:
+                voiced = self._voiced = True
             if self._letting:
                 out.append(self._heard(frame, own=judged.own))
             elif self.bar.open:
@@ -62,7 +67,7 @@ class Gate:
             else:
                 out += self._drain()
                 out.append(frame)
-        return Passed(tuple(out), candidate, judged)
+        return Passed(tuple(out), candidate, judged, voiced)
 
     def person(self) -> None:
         """The candidate was a person; the sound goes on until the assistant is audible again."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from voice.answer import OUT_HZ, Answer, Times
 from voice.converse import State
 from voice.door import Message
-from voice.events import Audible, Broke, Drained, Said, TurnEvent, Why
+from voice.events import AllSent, Audible, Broke, Drained, Said, TurnEvent, Why
 from voice.gate import Gate
 from voice.history import Entry, History
 from voice.parts import BotVoice, SpeakerPort, VoiceParts
@@ -203,6 +203,7 @@ class Playing:
         status = "failed" if answer.fault else "completed"
         if self._wire.finish(answer, status, answer.stands, fault=answer.fault):
             self._send_trace(answer, interrupted=False)
+            self._act(AllSent(answer.id))
 
     def _drained(self, answer: Answer) -> None:
         del self._answers[answer.id]

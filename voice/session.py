@@ -42,6 +42,7 @@ from voice.events import (
     Tick,
     TurnEvent,
     Typed,
+    Voiced,
 )
 from voice.gate import Gate
 from voice.history import Entry, History
@@ -118,7 +119,9 @@ class Session:
             self._listener.push(frame)
         self._pushed_at = now
         if passed.candidate:
-            self.act(Candidate())
+            self.act(Candidate(voiced=passed.voiced, leaks=self._gate.bar.may_leak))
+        elif passed.voiced:
+            self.act(Voiced())
         if self.wire.ours and passed.judged and now - self._level_at >= _LEVEL_EVERY_S:
             self._level_at = now
             self.wire.own("level", level=round(passed.judged.level, 3), bar=round(passed.judged.bar, 3))

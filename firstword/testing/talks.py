@@ -63,7 +63,7 @@ class Talk:
         self.device = device
         self.door = SaidDoor(answers)
         self.events: list[dict[str, Any]] = []
-        self.last_sent_at = 0.0
+        self.sent_at: dict[str, float] = {}
         self._loop = asyncio.get_running_loop()
         parts = VoiceParts(
             listener=listener,
@@ -120,7 +120,7 @@ class Talk:
     def _sent(self, event: dict[str, Any]) -> None:
         self.device.take(event)
         if event["type"] == "response.output_audio.delta":
-            self.last_sent_at = self._loop.time()
+            self.sent_at[event["response_id"]] = self._loop.time()
         elif event["type"] != "firstword.level":
             self.events.append({**event, "at_s": self._loop.time()})
 

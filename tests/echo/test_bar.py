@@ -60,7 +60,8 @@ def test_e5_the_window_stays_open_after_the_last_sample() -> None:
     hears(bar, voice(0.5, 100), played=0.9)
     assert not any(hears(bar, voice(0.5, 10), played=None))
     assert bar.open
-    hears(bar, flat(0.0, 10), played=None)
+    # How late this voice comes back is not known from one steady tone, so the window waits for the longest lag as well.
+    hears(bar, flat(0.0, 85), played=None)
     assert not bar.open
 
 
