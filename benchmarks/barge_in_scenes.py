@@ -63,7 +63,7 @@ SETTINGS: dict[Setting, tuple[float, tuple[float, float]]] = {
 # The local voice swings to about this at its loudest, so a leak of gain g reads g times this.
 VOICE_LEVEL = 0.55
 # Peaks of the person's voice: a quiet word at a headset, and a normal voice; on loudspeakers it is heard over them,
-# from as loud as what leaks to twice that.
+# 1.4 to 2.4 times as high as what leaks.
 QUIET_LEVEL, NORMAL_LEVEL = 0.05, 0.5
 # One interruption in ten falls into the first answer of a session, before anything is known of its room.
 _FIRST_ANSWER = 0.1
@@ -135,7 +135,7 @@ def _sounding(random: np.random.Generator, kind: str, texts: tuple[str, ...], n:
     gain = random.uniform(*SETTINGS[setting][1])
     room = _room(random, setting, gain, float(random.choice(DELAYS_S)))
     if setting in ("loudspeaker", "loud"):
-        level = min(0.95, max(0.25, gain * VOICE_LEVEL * random.uniform(1.0, 2.0)))
+        level = min(0.95, max(0.25, gain * VOICE_LEVEL * random.uniform(1.4, 2.4)))
     else:
         level = QUIET_LEVEL * (NORMAL_LEVEL / QUIET_LEVEL) ** random.uniform(0.0, 1.0)
     first = kind == "person" and random.random() < _FIRST_ANSWER

@@ -1,9 +1,9 @@
 """Is that a person, or the assistant's own voice? Pure numbers and pure text; see README.md."""
 
-from echo.backchannel import is_backchannel, is_reply
+from echo.backchannel import is_backchannel, is_reply, is_stop
 from echo.bar import Bar, Judged
 from echo.leak import Leak, level_of
 from echo.likeness import is_own
 from echo.voicing import pitch_hz
 
-__all__ = ["Bar", "Judged", "Leak", "is_backchannel", "is_own", "is_reply", "level_of", "pitch_hz"]
+__all__ = ["Bar", "Judged", "Leak", "is_backchannel", "is_own", "is_reply", "is_stop", "level_of", "pitch_hz"]

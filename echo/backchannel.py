@@ -37,6 +37,16 @@ _REPLIES: dict[str, str] = {
     "nl": "ja oké ok klopt",
     "pt": "sim tá ok certo",
 }
+# Words that ask for the turn; said alone they are a person's, even where the assistant has just used them.
+_STOPS: dict[str, str] = {
+    "en": "stop wait no hold on hang hey sorry excuse me pause enough quiet please listen",
+    "de": "stopp halt warte warten nein moment entschuldigung sorry genug bitte hör zu",
+    "fr": "stop attends attendez non pardon excuse excusez moi arrête arrêtez silence",
+    "es": "para alto espera espere no perdón disculpa disculpe basta momento",
+    "it": "stop ferma aspetta aspetti no scusa scusi basta momento",
+    "nl": "stop wacht nee sorry pardon genoeg even",
+    "pt": "para espera espere não desculpa desculpe chega momento",
+}
 # One noise may be doubled ("yeah yeah", "uh huh"); more than this is a sentence.
 _MOST_NOISES = 3
 
@@ -50,6 +60,13 @@ def is_backchannel(text: str, language: str = "en") -> bool:
     noises = ["_", *_NOISES.get(code, "").split()]
     said = plain.split()
     return 0 < len(said) <= _MOST_NOISES and all(word in noises for word in said)
+
+
+def is_stop(text: str, language: str = "en") -> bool:
+    """Whether `text` is nothing but a call to stop."""
+    stops = _STOPS.get(language.partition("-")[0].lower(), "").split()
+    said = _words(text)
+    return 0 < len(said) <= _MOST_NOISES and all(word in stops for word in said)
 
 
 def is_reply(text: str, language: str = "en") -> bool:

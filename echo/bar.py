@@ -127,7 +127,9 @@ class Bar:
             self._previous = samples
             self._leak.learn_noise(level, duration_s)
             return Judged(level, bar, over, candidate=False, own=own)
-        voiced = over and pitch_hz(np.concatenate([self._previous, samples]), rate_hz) is not None
+        # Once playback is held nothing of ours is expected, and a person need not be loud any more.
+        alone = self._standing and bar <= self._lowest
+        voiced = (over or alone) and pitch_hz(np.concatenate([self._previous, samples]), rate_hz) is not None
         self._previous = samples
         if over:
             self._run.append(voiced)

@@ -21,6 +21,8 @@ ATTACK = 0.25
 GAIN_HALF_LIFE_S = 6.0
 # Quieter playback than this says nothing about the gain: what the microphone reads then is mostly the room.
 GAIN_FROM = 0.05
+# What a room's noise reaches over the quietest moment of each half second: no more than twice that.
+ROOM = 2.0
 # Blocks for the room's noise: the quietest moment of each half second, over the last four seconds. A mean would
 # take the speech in for noise.
 NOISE_BLOCK_S = 0.5
@@ -77,7 +79,7 @@ class Leak:
         """The same frame against the loudest that can have made it."""
         if played < GAIN_FROM:
             return
-        gain = level / played
+        gain = max(0.0, level - ROOM * self.noise) / played
         if gain >= self._gain:
             self._gain += ATTACK * (gain - self._gain)
             return

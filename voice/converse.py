@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
-from echo import is_backchannel, is_own, is_reply
+from echo import is_backchannel, is_own, is_reply, is_stop
 from voice.events import (
     AllSent,
     Asked,
@@ -213,7 +213,7 @@ def _may_prepare(state: State, event: Words) -> bool:
 def _over_words(state: State, event: Words, now: float) -> Stepped:
     """Words over an answer: our own, a listener's noise, or somebody."""
     text = event.text.strip()
-    own = is_own(text, state.said, leaks=state.leaks)
+    own = is_own(text, state.said, leaks=state.leaks and not is_stop(text, state.language))
     if not text or own or not state.voiced or _listens(state, text):
         return _resume(state, now, own=own) if event.kind == "final" else (state, ())
     learned: tuple[Command, ...] = (Learn("person"),)

@@ -16,8 +16,10 @@ import numpy as np
 from echo import Bar, Judged
 from sound import Pcm
 
-# Around a frame that is somebody's, this much goes on even where it may be our own: words have quiet ends.
+# Around a frame that is somebody's, this much goes on even where it may be our own: words have quiet ends. After a
+# knock it is little, so that no word of ours is in it; after a word's worth of pitch it spans the quiet syllables.
 HANG_S = 0.1
+HANG_VOICED_S = 0.25
 # Pre-roll: the quiet first consonant before the frame that passes the bar.
 DELAY_S = 0.4
 FRAME_S = 0.02
@@ -101,7 +103,7 @@ class Gate:
     def _heard(self, frame: Pcm, *, own: bool) -> Pcm:
         """What the listener gets of a frame while a candidate stands."""
         self._since_s = self._since_s + frame.duration_s if own else 0.0
-        return _hushed(frame) if self._since_s > HANG_S else frame
+        return _hushed(frame) if self._since_s > (HANG_VOICED_S if self._voiced else HANG_S) else frame
 
     def _next(self) -> Pcm:
         frame, _ = self._line.popleft()
