@@ -122,7 +122,7 @@ class Bar:
         over = level > bar
         own = not over and bar > self._lowest
         self._lag.push(played or 0.0, level, learn=played is not None and not self._standing)
-        if not self.open:
+        if not self.open and not self._standing:
             self._run.clear()
             self._previous = samples
             self._leak.learn_noise(level, duration_s)

@@ -81,7 +81,8 @@ class Gate:
         self._letting = False
 
     def answering(self) -> None:
-        """An answer begins to sound: what comes in is judged again."""
+        """An answer begins to sound: what comes in is judged again, and of an older candidate nothing is learned."""
+        self.bar.person()
         self._letting = False
 
     def _drain(self) -> list[Pcm]:

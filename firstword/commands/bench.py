@@ -84,3 +84,21 @@ def core(killing: bool, quick: bool, as_json: bool) -> None:
 
     result = measure(killing=killing, quick=quick)
     click.echo(json.dumps(result) if as_json else table(result))
+
+
+@bench.command("barge-in", short_help="Does it stop when somebody speaks, and only then?")
+@click.option("--quick", is_flag=True, help="a tenth of everything")
+@click.option("--jobs", default=2, show_default=True, type=click.IntRange(1, 16), help="processes at once")
+@click.option("--json", "as_json", is_flag=True, help="print one object")
+def barge_in(quick: bool, jobs: int, as_json: bool) -> None:
+    """A simulated room with the real session in it, on virtual time.
+
+    1,000 minutes of playback with nobody there, 500 people who interrupt, 500 coughs, clicks and listener's noises,
+    over leaks from headphones to loud and delays to 1.4 s; and what fixed thresholds make of the same sound.
+    """
+    from benchmarks.barge_in import measure, table
+    from firstword.settings import load_settings
+
+    told = (lambda line: click.echo(line, err=True)) if not as_json else (lambda _line: None)
+    result = measure(load_settings(single_user=True), quick=quick, jobs=jobs, told=told)
+    click.echo(json.dumps(result) if as_json else table(result))

@@ -69,6 +69,10 @@ class RememberingRecogniser:
             self._known[key] = self._recogniser.recognise(pcm, language=language, hint=hint, word_times=word_times)
         return self._known[key]
 
+    def warm(self) -> None:
+        """Warm the real one."""
+        self._recogniser.warm()
+
 
 class RememberingEngine:
     """A voice that makes the same piece once. `known` may be filled from outside, to do without the engine."""

@@ -1,7 +1,7 @@
 """A whole conversation on virtual time: a real session, a device in a room, and somebody who may speak.
 
-Session, gate, bar, turn, playout and speaker are the real ones; door and clock are given. The one rule: one microphone
-frame every 20 ms of virtual time, whatever happens.
+Session, gate, bar, turn, playout and speaker are the real ones; door and clock are given. The one rule: the
+microphone never stops, whatever happens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from voice.realtime_events import Wire
 from voice.session import Session
 
 FRAME_S = 0.02
-_FRAME = round(FRAME_S * OUT_HZ)
 
 
 class SaidDoor(DoorClient):
@@ -49,7 +48,10 @@ class SaidDoor(DoorClient):
 
 
 class Talk:
-    """One conversation; make it inside a `VirtualLoop`. `listener` is given the session's ear, or stands in for it."""
+    """One conversation; make it inside a `VirtualLoop`.
+
+    `listener` gives the session its ear, real or scripted. A frame of microphone comes every `frame_s` seconds.
+    """
 
     def __init__(
         self,
@@ -59,12 +61,15 @@ class Talk:
         engine: Engine,
         listener: Callable[[BotVoice], ListenerPort],
         lane: Lane,
+        frame_s: float = FRAME_S,
     ) -> None:
         self.device = device
         self.door = SaidDoor(answers)
         self.events: list[dict[str, Any]] = []
         self.sent_at: dict[str, float] = {}
         self._loop = asyncio.get_running_loop()
+        self._frame_s = frame_s
+        self._frame = round(frame_s * OUT_HZ)
         parts = VoiceParts(
             listener=listener,
             speaker=lambda _bot: Speaker(engine, lane, clock=self._loop.time),
@@ -91,10 +96,10 @@ class Talk:
         self.session.act(Typed(text))
 
     async def frame(self, near: Samples | None = None) -> Pcm:
-        """20 ms go by, in which the person says `near` (480 samples at 24 kHz); gives what the microphone read."""
-        heard = self.device.hear(_FRAME, near)
+        """A frame goes by, in which the person says `near` (as long, at 24 kHz); gives what the microphone read."""
+        heard = self.device.hear(self._frame, near)
         self.session.hear(heard)
-        await asyncio.sleep(FRAME_S)
+        await asyncio.sleep(self._frame_s)
         return heard
 
     async def until_quiet(self) -> None:
@@ -104,14 +109,14 @@ class Talk:
 
     async def run(self, seconds: float) -> None:
         """Nobody speaks for `seconds`."""
-        for _ in range(round(seconds / FRAME_S)):
+        for _ in range(round(seconds / self._frame_s)):
             await self.frame()
 
     async def say(self, near: Samples) -> None:
         """The person says all of `near`."""
-        padded = np.concatenate([near, np.zeros(-len(near) % _FRAME, dtype=np.float32)])
-        for at in range(0, len(padded), _FRAME):
-            await self.frame(padded[at : at + _FRAME])
+        padded = np.concatenate([near, np.zeros(-len(near) % self._frame, dtype=np.float32)])
+        for at in range(0, len(padded), self._frame):
+            await self.frame(padded[at : at + self._frame])
 
     def of(self, *kinds: str) -> list[dict[str, Any]]:
         """The events that were sent of these types."""
