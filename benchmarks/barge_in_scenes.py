@@ -62,9 +62,11 @@ SETTINGS: dict[Setting, tuple[float, tuple[float, float]]] = {
 }
 # The local voice swings to about this at its loudest, so a leak of gain g reads g times this.
 VOICE_LEVEL = 0.55
-# Peaks of the person's voice: a quiet word at a headset, and a normal voice; on loudspeakers it is heard over them,
-# 1.4 to 2.4 times as high as what leaks.
-QUIET_LEVEL, NORMAL_LEVEL = 0.05, 0.5
+# Peaks of the person's voice: from a quiet word at a headset to a normal voice; a normal voice into an open microphone
+# in front of a loudspeaker, where nobody speaks more softly than what they talk over: over the loudest leak of all (0.5)
+# it is 1.45 times as high, as in the case that the bar is drawn from (0.80 over 0.55).
+HEADSET_LEVEL, LAPTOP_LEVEL, OPEN_LEVEL = (0.05, 0.5), (0.1, 0.5), (0.4, 0.8)
+OVER_LEAK = 1.45
 # One interruption in ten falls into the first answer of a session, before anything is known of its room.
 _FIRST_ANSWER = 0.1
 
@@ -134,10 +136,10 @@ def _sounding(random: np.random.Generator, kind: str, texts: tuple[str, ...], n:
     setting = names[random.choice(len(names), p=[SETTINGS[name][0] for name in names])]
     gain = random.uniform(*SETTINGS[setting][1])
     room = _room(random, setting, gain, float(random.choice(DELAYS_S)))
+    low, high = {"headphones": HEADSET_LEVEL, "cancelled": LAPTOP_LEVEL}.get(setting, OPEN_LEVEL)
+    level = low * (high / low) ** random.uniform(0.0, 1.0)
     if setting in ("loudspeaker", "loud"):
-        level = min(0.95, max(0.25, gain * VOICE_LEVEL * random.uniform(1.4, 2.4)))
-    else:
-        level = QUIET_LEVEL * (NORMAL_LEVEL / QUIET_LEVEL) ** random.uniform(0.0, 1.0)
+        level = min(0.95, max(level, OVER_LEAK * gain * VOICE_LEVEL))
     first = kind == "person" and random.random() < _FIRST_ANSWER
     return Sounding(
         room=room,

@@ -3,7 +3,18 @@
 from echo.backchannel import is_backchannel, is_reply, is_stop
 from echo.bar import Bar, Judged
 from echo.leak import Leak, level_of
-from echo.likeness import is_own
+from echo.likeness import is_own, novel_words
 from echo.voicing import pitch_hz
 
-__all__ = ["Bar", "Judged", "Leak", "is_backchannel", "is_own", "is_reply", "is_stop", "level_of", "pitch_hz"]
+__all__ = [
+    "Bar",
+    "Judged",
+    "Leak",
+    "is_backchannel",
+    "is_own",
+    "is_reply",
+    "is_stop",
+    "level_of",
+    "novel_words",
+    "pitch_hz",
+]

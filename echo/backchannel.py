@@ -47,6 +47,10 @@ _STOPS: dict[str, str] = {
     "nl": "stop wacht nee sorry pardon genoeg even",
     "pt": "para espera espere não desculpa desculpe chega momento",
 }
+# What goes with such a call without being one.
+_FILLERS = (
+    "a an the one just me it up here now there minute moment second sec bitte un une uno momento moment s'il vous"
+)
 # One noise may be doubled ("yeah yeah", "uh huh"); more than this is a sentence.
 _MOST_NOISES = 3
 
@@ -64,9 +68,10 @@ def is_backchannel(text: str, language: str = "en") -> bool:
 
 def is_stop(text: str, language: str = "en") -> bool:
     """Whether `text` is nothing but a call to stop."""
-    stops = _STOPS.get(language.partition("-")[0].lower(), "").split()
+    stops, fillers = _STOPS.get(language.partition("-")[0].lower(), "").split(), _FILLERS.split()
     said = _words(text)
-    return 0 < len(said) <= _MOST_NOISES and all(word in stops for word in said)
+    short = len(said) <= _MOST_NOISES + 1
+    return short and any(word in stops for word in said) and all(word in stops + fillers for word in said)
 
 
 def is_reply(text: str, language: str = "en") -> bool:

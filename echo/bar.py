@@ -32,8 +32,6 @@ TAIL_S = 0.3
 ADJACENT = 2
 # A quarter of the candidate's frames must have a pitch: typing and coughs have it in fewer.
 VOICED_SHARE = 0.25
-# Frames with a pitch that make a word: "Stop." has 5 to 7, a cough 0 to 5, a click or a key 1.
-WORD = 4
 # Only the last frames of a run count, so that a long hiss before a word does not hide the word.
 _RUN = 10
 # What a candidate read is kept for `nobody`, up to the longest hold.
@@ -45,7 +43,7 @@ class Judged:
     """One frame's judgement: its level, the bar it met, whether it was over it, and whether it makes a candidate.
 
     `own` says that the assistant's own voice may be all there is in it: it is expected now, and the frame is under the
-    bar. `voiced` says that the candidate has had a pitch for as long as the shortest word has one.
+    bar. `voiced_s` is how much of the candidate that stands has had a pitch.
     """
 
     level: float
@@ -53,7 +51,7 @@ class Judged:
     over: bool
     candidate: bool
     own: bool = False
-    voiced: bool = False
+    voiced_s: float = 0.0
 
 
 class Bar:
@@ -70,7 +68,7 @@ class Bar:
         self._expected = 0.0
         self._loudest = 0.0
         self._standing = False
-        self._voiced = 0
+        self._voiced_s = 0.0
         self._unjudged: list[tuple[float, float, float]] = []
 
     @property
@@ -135,9 +133,9 @@ class Bar:
             self._run.append(voiced)
         elif not self._standing:
             self._run.clear()
-            self._voiced = 0
+            self._voiced_s = 0.0
         candidate = len(self._run) >= ADJACENT and sum(self._run) >= max(1.0, VOICED_SHARE * len(self._run))
-        self._voiced += voiced
+        self._voiced_s += duration_s * voiced
         self._standing = self._standing or candidate
         if self._standing:
             if len(self._unjudged) < _CANDIDATE_FRAMES:
@@ -145,7 +143,7 @@ class Bar:
         elif not over:
             self._leak.learn(level, duration_s)
             self._leak.learn_gain(level, self._expected, duration_s)
-        return Judged(level, bar, over, candidate, own, self._standing and self._voiced >= WORD)
+        return Judged(level, bar, over, candidate, own, self._voiced_s if self._standing else 0.0)
 
     def person(self) -> None:
         """The candidate was a person: nothing it said is learned."""
@@ -167,7 +165,7 @@ class Bar:
 
     def _settle(self) -> None:
         self._standing = False
-        self._voiced = 0
+        self._voiced_s = 0.0
         self._unjudged.clear()
         self._run.clear()
 

@@ -52,6 +52,12 @@ def is_own(heard: str, said: str, *, leaks: bool = False) -> bool:
     return any(len(words) >= _MOST_OF_A_SENTENCE * len(one) and _errors(words, one) <= 1 for one in sentences)
 
 
+def novel_words(heard: str, said: str) -> int:
+    """How many words of `heard` are none of those in `said`."""
+    spoken = _words(said)
+    return sum(not any(_same(word, other) for other in spoken) for word in _words(heard))
+
+
 def _words(text: str) -> list[str]:
     """The words of `text`: no case, no marks, numbers as digits."""
     plain: list[str] = []

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
-from echo import is_backchannel, is_own, is_reply, is_stop
+from echo import is_backchannel, is_own, is_reply, is_stop, novel_words
 from voice.events import (
     AllSent,
     Asked,
@@ -50,6 +50,13 @@ from voice.events import (
 # A candidate with no speech behind it is a cough, a click or a door; one where speech goes on gets time for a word.
 HOLD_S = 0.7
 HOLD_SPEECH_S = 2.0
+# Words need a voice: "Stop." has a pitch for 0.10 to 0.14 s, a cough for at most 0.10, a click or a key for 0.02.
+WORD_S = 0.08
+# On loudspeakers a short sound is heard with scraps of our own words in it, and "uh-huh" becomes "about is"; there only
+# a plain call to stop is taken from so little. "Wait a moment" has 0.4 s of pitch, "uh-huh" 0.1 to 0.22, of which a leak hides half; what has at
+# most one word that we did not just say must be a sentence ("I see" has 0.26).
+PHRASE_S, SENTENCE_S = 0.18, 0.26
+_NOVEL = 2
 # The door gives an answer its words within 25 s or says that it cannot; after this the answer is given up.
 THINK_S = 30.0
 # Our own voice still arrives this long after it ended: the longest device lag (1.4 s), an utterance's tail and a wait.
@@ -85,7 +92,7 @@ class State:
     answers: int = 0
     since: float = 0.0
     speech_in_hold: bool = False
-    voiced: bool = True
+    voiced_s: float = float("inf")
     leaks: bool = False
     said: str = ""
     said_until: float = float("-inf")
@@ -109,8 +116,8 @@ def step(state: State, event: TurnEvent, now: float) -> Stepped:
             return _listened(state, event, now)
         case Candidate():
             return _candidate(state, event, now)
-        case Voiced():
-            return replace(state, voiced=True), ()
+        case Voiced(seconds):
+            return replace(state, voiced_s=seconds), ()
         case Typed(text):
             return _typed(state, text, now)
         case Committed():
@@ -177,7 +184,7 @@ def _started(state: State, now: float) -> Stepped:
 def _over_started(state: State, now: float) -> Stepped:
     if state.phase == "held" or state.answer is None:
         return replace(state, speech_in_hold=True), ()
-    return replace(state, phase="held", since=now, speech_in_hold=True, voiced=True, leaks=False), (
+    return replace(state, phase="held", since=now, speech_in_hold=True, voiced_s=float("inf"), leaks=False), (
         Hold(state.answer.id),
     )
 
@@ -213,9 +220,16 @@ def _may_prepare(state: State, event: Words) -> bool:
 def _over_words(state: State, event: Words, now: float) -> Stepped:
     """Words over an answer: our own, a listener's noise, or somebody."""
     text = event.text.strip()
-    own = is_own(text, state.said, leaks=state.leaks and not is_stop(text, state.language))
-    if not text or own or not state.voiced or _listens(state, text):
+    leaks = state.leaks and not is_stop(text, state.language)
+    own = is_own(text, state.said, leaks=leaks)
+    enough_s = WORD_S
+    if leaks:
+        enough_s = PHRASE_S if novel_words(text, state.said) >= _NOVEL else SENTENCE_S
+    if not text or own or _listens(state, text):
         return _resume(state, now, own=own) if event.kind == "final" else (state, ())
+    if state.voiced_s < enough_s:
+        # Too little to tell; they may go on. The hold ends by itself, or with the utterance.
+        return state, ()
     learned: tuple[Command, ...] = (Learn("person"),)
     after, dropped = _drop(state, "went_on", now)
     after = replace(after, phase="listening", since=now)
@@ -258,7 +272,7 @@ def _candidate(state: State, event: Candidate, now: float) -> Stepped:
     answer = state.answer
     if state.phase != "speaking" or answer is None or not state.interruptible or state.mode in ("typed", "muted"):
         return state, ()
-    after = replace(state, phase="held", since=now, speech_in_hold=False, voiced=event.voiced, leaks=event.leaks)
+    after = replace(state, phase="held", since=now, speech_in_hold=False, voiced_s=event.voiced_s, leaks=event.leaks)
     return after, (Hold(answer.id),)
 
 

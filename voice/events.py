@@ -22,16 +22,18 @@ Why = Literal["went_on", "changed", "failed", "cancelled"]
 class Candidate:
     """Sound over the bar while the assistant is audible: perhaps a person.
 
-    `voiced`: it is long enough to be a word. `leaks`: our own voice comes back here, or may.
+    `voiced_s`: so much of it has had a person's pitch. `leaks`: our own voice comes back here, or may.
     """
 
-    voiced: bool = True
+    voiced_s: float = float("inf")
     leaks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """The candidate has had a pitch for long enough to be a word."""
+    """So much of the candidate has had a person's pitch by now."""
+
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from sound import Pcm
 # Around a frame that is somebody's, this much goes on even where it may be our own: words have quiet ends. After a
 # knock it is little, so that no word of ours is in it; after a word's worth of pitch it spans the quiet syllables.
 HANG_S = 0.1
+VOICED_S = 0.08
 HANG_VOICED_S = 0.25
 # Pre-roll: the quiet first consonant before the frame that passes the bar.
 DELAY_S = 0.4
@@ -27,12 +28,12 @@ FRAME_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What goes on to the listener; whether a candidate stands as of now, and whether it is a word long by now."""
+    """What goes on to the listener; whether a candidate stands as of now; the pitch in the one that stands, in s."""
 
     frames: tuple[Pcm, ...]
     candidate: bool
     judged: Judged | None
-    voiced: bool = False
+    voiced_s: float = 0.0
 
 
 class Gate:
@@ -44,23 +45,20 @@ class Gate:
         self._lined_s = 0.0
         self._rest: Pcm | None = None
         self._letting = False
-        self._voiced = False
         self._since_s = 0.0
 
     def push(self, pcm: Pcm, *, played: float | None) -> Passed:
         """Judge the next stretch of microphone. `played` is the level of what the assistant plays, None for nothing."""
         out: list[Pcm] = []
-        candidate, voiced, judged = False, False, None
+        candidate, voiced_s, judged = False, 0.0, None
         for frame in self._frames(pcm.mono()):
             judged = self.bar.judge(frame.samples, frame.rate_hz, played=played)
             if judged.candidate and not self._letting:
-                candidate, self._voiced = True, False
-                self._letting = True
+                candidate = self._letting = True
                 out += self._onset()
-            if judged.voiced and self._letting and not self._voiced:
-                voiced = self._voiced = True
             if self._letting:
-                out.append(self._heard(frame, own=judged.own))
+                voiced_s = judged.voiced_s
+                out.append(self._heard(frame, judged))
             elif self.bar.open:
                 self._line.append((frame, judged.own))
                 self._lined_s += frame.duration_s
@@ -69,7 +67,7 @@ class Gate:
             else:
                 out += self._drain()
                 out.append(frame)
-        return Passed(tuple(out), candidate, judged, voiced)
+        return Passed(tuple(out), candidate, judged, voiced_s)
 
     def person(self) -> None:
         """The candidate was a person; the sound goes on until the assistant is audible again."""
@@ -101,10 +99,11 @@ class Gate:
         self._since_s = 0.0
         return held[::-1]
 
-    def _heard(self, frame: Pcm, *, own: bool) -> Pcm:
+    def _heard(self, frame: Pcm, judged: Judged) -> Pcm:
         """What the listener gets of a frame while a candidate stands."""
-        self._since_s = self._since_s + frame.duration_s if own else 0.0
-        return _hushed(frame) if self._since_s > (HANG_VOICED_S if self._voiced else HANG_S) else frame
+        self._since_s = self._since_s + frame.duration_s if judged.own else 0.0
+        hang_s = HANG_VOICED_S if judged.voiced_s >= VOICED_S else HANG_S
+        return _hushed(frame) if self._since_s > hang_s else frame
 
     def _next(self) -> Pcm:
         frame, _ = self._line.popleft()

@@ -119,9 +119,9 @@ class Session:
             self._listener.push(frame)
         self._pushed_at = now
         if passed.candidate:
-            self.act(Candidate(voiced=passed.voiced, leaks=self._gate.bar.may_leak))
-        elif passed.voiced:
-            self.act(Voiced())
+            self.act(Candidate(passed.voiced_s, leaks=self._gate.bar.may_leak))
+        elif passed.voiced_s and self.state.phase == "held":
+            self.act(Voiced(passed.voiced_s))
         if self.wire.ours and passed.judged and now - self._level_at >= _LEVEL_EVERY_S:
             self._level_at = now
             self.wire.own("level", level=round(passed.judged.level, 3), bar=round(passed.judged.bar, 3))
