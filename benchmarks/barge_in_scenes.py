@@ -63,7 +63,7 @@ SETTINGS: dict[Setting, tuple[float, tuple[float, float]]] = {
 # The local voice swings to about this at its loudest, so a leak of gain g reads g times this.
 VOICE_LEVEL = 0.55
 # Peaks of the person's voice: from a quiet word at a headset to a normal voice; a normal voice into an open microphone
-# in front of a loudspeaker, where nobody speaks more softly than what they talk over: over the loudest leak of all (0.5)
+# in front of a loudspeaker, where nobody speaks more softly than what they talk over: over a loud leak
 # it is 1.45 times as high, as in the case that the bar is drawn from (0.80 over 0.55).
 HEADSET_LEVEL, LAPTOP_LEVEL, OPEN_LEVEL = (0.05, 0.5), (0.1, 0.5), (0.4, 0.8)
 OVER_LEAK = 1.45

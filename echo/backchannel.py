@@ -51,6 +51,8 @@ _STOPS: dict[str, str] = {
 _FILLERS = (
     "a an the one just me it up here now there minute moment second sec bitte un une uno momento moment s'il vous"
 )
+# Somebody laughs, in any language that these letters are used for.
+_LAUGHTER = re.compile(r"(?:h?[aeio]h|h[aeio]){2,}|ha|he|hah|heh")
 # One noise may be doubled ("yeah yeah", "uh huh"); more than this is a sentence.
 _MOST_NOISES = 3
 
@@ -62,8 +64,9 @@ def is_backchannel(text: str, language: str = "en") -> bool:
     for phrase in _PHRASES.get(code, ()):
         plain = re.sub(rf"\b{phrase}\b", "_", plain)
     noises = ["_", *_NOISES.get(code, "").split()]
-    said = plain.split()
-    return 0 < len(said) <= _MOST_NOISES and all(word in noises for word in said)
+    words = plain.split()
+    said = [word for word in words if not _LAUGHTER.fullmatch(word)]
+    return bool(words) and len(said) <= _MOST_NOISES and all(word in noises for word in said)
 
 
 def is_stop(text: str, language: str = "en") -> bool:

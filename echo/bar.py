@@ -32,6 +32,9 @@ TAIL_S = 0.3
 ADJACENT = 2
 # A quarter of the candidate's frames must have a pitch: typing and coughs have it in fewer.
 VOICED_SHARE = 0.25
+# Under a bar this low our own voice is too faint to be taken for somebody's beside theirs, and hushing it would cost
+# them their consonants ("Stop." becomes "God.").
+FAINT = 0.08
 # Only the last frames of a run count, so that a long hiss before a word does not hide the word.
 _RUN = 10
 # What a candidate read is kept for `nobody`, up to the longest hold.
@@ -118,7 +121,7 @@ class Bar:
         self._expect(duration_s, played)
         bar = self.height
         over = level > bar
-        own = not over and bar > self._lowest
+        own = not over and bar > max(self._lowest, FAINT)
         self._lag.push(played or 0.0, level, learn=played is not None and not self._standing)
         if not self.open and not self._standing:
             self._run.clear()

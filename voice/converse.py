@@ -189,8 +189,13 @@ def _over_started(state: State, now: float) -> Stepped:
     )
 
 
+def _spoken(text: str) -> str:
+    """`text`, or "" where there is no word in it: recognisers write "." and "..." for a breath."""
+    return text.strip() if any(c.isalnum() for c in text) else ""
+
+
 def _words(state: State, event: Words, now: float) -> Stepped:
-    text = event.text.strip()
+    text = _spoken(event.text)
     if event.kind == "partial":
         began = () if state.phase in ("hearing", "pausing") else (Started(state.started_at_s),)
         if not text or (now < state.said_until and is_own(text, state.said)):
@@ -219,7 +224,7 @@ def _may_prepare(state: State, event: Words) -> bool:
 
 def _over_words(state: State, event: Words, now: float) -> Stepped:
     """Words over an answer: our own, a listener's noise, or somebody."""
-    text = event.text.strip()
+    text = _spoken(event.text)
     leaks = state.leaks and not is_stop(text, state.language)
     own = is_own(text, state.said, leaks=leaks)
     enough_s = WORD_S
