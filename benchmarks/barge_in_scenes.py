@@ -62,9 +62,9 @@ SETTINGS: dict[Setting, tuple[float, tuple[float, float]]] = {
 }
 # The local voice swings to about this at its loudest, so a leak of gain g reads g times this.
 VOICE_LEVEL = 0.55
-# Peaks of the person's voice: from a quiet word at a headset to a normal voice; a normal voice into an open microphone
-# in front of a loudspeaker, where nobody speaks more softly than what they talk over: over a loud leak
-# it is 1.45 times as high, as in the case that the bar is drawn from (0.80 over 0.55).
+# Peaks of the person's voice: from a quiet word at a headset to a normal voice; a normal voice into the open microphone
+# in front of a loudspeaker, and 1.45 times as high as what leaks at least, as in the case that the bar is drawn from
+# (0.80 over 0.55). What is lower than that no level can tell from the leak.
 HEADSET_LEVEL, LAPTOP_LEVEL, OPEN_LEVEL = (0.05, 0.5), (0.1, 0.5), (0.4, 0.8)
 OVER_LEAK = 1.45
 # One interruption in ten falls into the first answer of a session, before anything is known of its room.

@@ -53,8 +53,8 @@ HOLD_SPEECH_S = 2.0
 # Words need a voice: "Stop." has a pitch for 0.10 to 0.14 s, a cough for at most 0.10, a click or a key for 0.02.
 WORD_S = 0.08
 # On loudspeakers a short sound is heard with scraps of our own words in it, and "uh-huh" becomes "about is"; there only
-# a plain call to stop is taken from so little. "Wait a moment" has 0.4 s of pitch, "uh-huh" 0.1 to 0.22, of which a leak hides half; what has at
-# most one word that we did not just say must be a sentence ("I see" has 0.26).
+# a plain call to stop is taken from so little. "Wait a moment" has 0.4 s of pitch and "uh-huh" 0.1 to 0.22, of which a
+# leak hides half; what has at most one word that we did not just say must be a sentence ("I see" has 0.26).
 PHRASE_S, SENTENCE_S = 0.18, 0.26
 _NOVEL = 2
 # The door gives an answer its words within 25 s or says that it cannot; after this the answer is given up.
