@@ -17,8 +17,9 @@ from benchmarks.barge_in_runs import AloneResult, Prepared, SoundingResult, Worl
 from benchmarks.barge_in_scenes import BACKCHANNELS, INTERRUPTIONS, Alone, Sounding, alone, interruptions, noises
 from benchmarks.machine import head
 from benchmarks.spread import spread
-from firstword.house import engine_for, recogniser_for
+from firstword.house import recogniser_for
 from firstword.settings import Settings
+from firstword.voices import engine_for
 
 # Minutes with nobody there, interruptions, and sounds that are none; a tenth of each with `--quick`.
 MINUTES, PEOPLE, SOUNDS = 1_000.0, 500, 500
