@@ -104,7 +104,7 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
         verdict = _full_stop(text, at, start, word, following, language)
         if verdict is not None:
             return Verdict(verdict, whole)
-        if not whole and (word.islower() or _is_known(text[max(0, at - BEFORE) : at])):
+        if not whole and (word[:1].islower() or _is_known(text[max(0, at - BEFORE) : at])):
             return Verdict(True, sure=False)
     if any(mark in CLOSERS for mark in marks):
         if marks[-1] in ")]" and not word[:1].islower():
@@ -113,7 +113,7 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
         if judged is not None:
             return judged
     if dots:
-        return _ellipsis(text[:at], word, following, whole=whole)
+        return _ellipsis(text[max(0, at - BEFORE) : at], word, following, whole=whole)
     tail = _FOLLOWING.match(after)
     if tail is None:
         return Verdict(True, sure=len(after) >= AFTER)
@@ -165,7 +165,7 @@ def _full_stop(text: str, at: int, start: int, word: str, following: str, langua
         return False
     if following.startswith(("J.-C", "J.C", "Chr.")):
         return False
-    capital = not word.islower()
+    capital = not _is_small(word)
     if _DAY.match(last):
         return _ordinal(before[: len(before) - len(last)], word.lower(), language)
     if not word:
@@ -185,6 +185,11 @@ def _is_known(before: str) -> bool:
     name = _name(before, last)
     listed = name in _SHORTENED or name.endswith(("str", ".chr", ".j.-c"))
     return listed or bool(_DAY.match(last) or _INITIALS.match(name))
+
+
+def _is_small(word: str) -> bool:
+    """Whether a word is written small; "iPhone" is not."""
+    return word[:1].islower() and word.islower()
 
 
 def _begins_small(text: str, start: int) -> bool:

@@ -1,3 +1,6 @@
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,6 +51,31 @@ STAY = [
 ]
 
 
+def _written() -> Iterator[tuple[str, str, str]]:
+    """(kind, text, what is read) for each line of `filter.txt`."""
+    kind = ""
+    for line in Path(__file__).with_name("filter.txt").read_text("utf-8").splitlines():
+        if line.startswith("[") and line.endswith("]") and " ⇒" not in line:
+            kind = line.strip("[]")
+        elif line and not line.startswith("//"):
+            text, arrow, read = line.replace("¶", "\n").partition(" ⇒")
+            yield kind, text, read[1:] if arrow else text
+
+
+WRITTEN = [pytest.param(text, read, id=f"{kind}: {text[:24]}") for kind, text, read in _written()]
+
+
+@pytest.mark.parametrize(("text", "read"), WRITTEN)
+def test_marks_go_and_words_stay(text: str, read: str) -> None:
+    assert speakable(text) == read
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 11, 50])
+def test_marks_go_whatever_the_sizes_of_the_deltas(size: int) -> None:
+    for _, text, read in _written():
+        assert in_deltas(text, [size] * len(text)) == read, text
+
+
 @pytest.mark.parametrize(("text", "read"), CHANGE)
 def test_what_must_change_does(text: str, read: str) -> None:
     assert speakable(text) == read
@@ -64,8 +92,25 @@ def test_the_sizes_of_the_deltas_change_nothing(text: str, size: int) -> None:
     assert in_deltas(text, [size] * len(text)) == speakable(text)
 
 
-MARKS = ["*", "**", "_", "`", "```", "~~", "<think>", "</think>", "<", "[", "](", ")", "]", "|", "---", "!", "{", "}"]
-WORDS = ["word", "h", "www.", "https://a.example/b", "🎉", "你好", "3", ".", "\\"]
+MARKS = """
+* ** _ ` ``` ~~ <think> </think> < [ ]( ) ] | --- ! { } $ $$ \\( \\) &amp; & [think] [/think] <function> </function>
+<!--
+--> |> [1]: Action: --- <| 【1】 <br> ^2 a@b.example> ( =
+""".split()  # noqa: SIM905
+WORDS = [
+    "word",
+    "h",
+    "www.",
+    "https://a.example/b",
+    "🎉",
+    "你好",
+    "3",
+    ".",
+    "\\",
+    "\u200b",
+    "--- | ---",
+    "Action Input:",
+]
 BREAKS = [" ", "\n", "\n\n", "- ", "# ", "1. ", "> ", '"']
 MARKUP = st.lists(st.sampled_from([*MARKS, *WORDS, *BREAKS]), max_size=24).map("".join)
 
