@@ -18,9 +18,10 @@ from __future__ import annotations
 import re
 import tomllib
 from importlib.resources import files
-from typing import NamedTuple
 
 from sentencex import segment as _segments  # type: ignore[attr-defined]
+
+from tts.lines import Verdict, line_break
 
 # Marks that end a sentence with no space behind them: CJK, Indic, Arabic, Burmese, Khmer, Thai, Tibetan, Ethiopic and
 # Armenian.
@@ -37,7 +38,7 @@ _SILENT = r"(?:[ ]?[\u2600-\u27bf\u2b50\ufe0f\u200d\U0001f000-\U0001faff])"
 _RUN = re.compile(rf"[{SOFT}{HARD}]+(?:[{CLOSERS}]+|{_GUILLEMET}){{0,4}}{_SILENT}{{0,8}}")
 _LAST = re.compile(r"[^\s\"'“”‘’«»„‹›(\[\]]+$")
 _SPACED_LETTERS = re.compile(r"(?<!\w)(?:[^\W\d_]\.[ \u00a0\u202f]?-?){1,5}(?:[^\W\d_]|Chr)$")
-_WORD = re.compile(rf"[{_OPENERS}]*([^\s.,;:!?)\]\"”»…]+)")
+_WORD = re.compile(rf"[{_OPENERS}]*([^\s.,;:!?)\]\"”»…{_OPENERS}][^\s.,;:!?)\]\"”»…]*)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)*[^\W\d_]$")
 _DAY = re.compile(r"\d{1,2}$")
 _LIST_NUMBER = re.compile(r"\s*\(?(?:\d{1,3}|[a-zA-Z])[.)]\s*$")
@@ -58,13 +59,6 @@ _LISTS = {
 _SHORTENED = frozenset().union(
     *(_LISTS[kind] for kind in ("titles", "never", "before_number", "dates", "units", "times", "names", "ordinary"))
 )
-
-
-class Verdict(NamedTuple):
-    """Whether the marks end a sentence; `sure` where no text that follows could change it."""
-
-    ends: bool
-    sure: bool = True
 
 
 NO, END = Verdict(False), Verdict(True)
@@ -91,6 +85,10 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
         return NO if following else Verdict(False, False)
     if not following:
         return Verdict(_may_end(text, at, end, start), sure=len(after) >= AFTER)
+    if "\n" in after[: len(after) - len(following)]:
+        line = line_break(text, text.index("\n", end))
+        if line.ends or not line.sure:
+            return Verdict(not line.sure, line.sure)  # the break ends the sentence, not the marks
     if marks[0] in HARD:
         return _hard(text, at, end)
     if not after[0].isspace():
@@ -108,7 +106,7 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
             return Verdict(True, sure=False)
     if any(mark in CLOSERS for mark in marks):
         if marks[-1] in ")]" and not word[:1].islower():
-            return END
+            return Verdict(True, sure=bool(word) or whole)
         judged = _quoted(marks, following, word_found)
         if judged is not None:
             return judged

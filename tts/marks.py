@@ -77,7 +77,7 @@ LOOSE_RULING = re.compile(r":?-{2,}:?[ \t]*\|[ \t:|-]*")
 TAG = re.compile(r"<(/?)([A-Za-z_][\w:-]*)([^<>\n]{0,300})>")
 TAG_BEGUN = re.compile(r"</?([A-Za-z_][\w:-]*)?([^<>\n]{0,300})$")
 ALT = re.compile(r"\balt\s*=\s*[\"']([^\"']*)")
-SPECIAL_TOKEN = re.compile(r"<[|｜][^|｜<>\n]{1,60}[|｜]>")
+SPECIAL_TOKEN = re.compile(r"<[|｜][^|｜<>\s]{1,60}[|｜]>")
 
 _SMALL = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 

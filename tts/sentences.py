@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import re
 
-from tts.ends import BEFORE, HARD, SOFT, Verdict, judge, run_at
+from tts.ends import BEFORE, HARD, SOFT, judge, run_at
+from tts.lines import line_break
 
 # Where an end may be: marks, and line breaks.
 _CANDIDATE = re.compile(rf"[{SOFT}{HARD};\n]")
-# A blank line, or a line that a bullet, a number or a heading's mark begins.
-_BREAK = re.compile(r"\n[ \t\r]*\n|\n[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)]|#{1,6})[ \t]{1,4}\S")
-_HEADING = re.compile(r" {0,3}#{1,6} ")
-_MAYBE_ITEM = re.compile(r"[-*+•‣▪◦][ \t]*$|\d{1,3}[.)]?[ \t]*$|#{1,6}[ \t]*$")
-# How far behind a line break is looked.
-_LINES = 120
 # What is kept of a sentence that grows and grows: more than is looked back.
 _KEPT = 4 * BEFORE
 
@@ -49,7 +44,7 @@ class Ends:
         while (candidate := _CANDIDATE.search(self._text, self._at)) is not None:
             at = candidate.start()
             if self._text[at] == "\n":
-                end, verdict = at, self._line(at)
+                end, verdict = at, line_break(self._text, at)
             else:
                 end = run_at(self._text, at)
                 masked = self._head(at, end)
@@ -58,7 +53,7 @@ class Ends:
                 self.pending = self._base + end if verdict.ends else None
                 break
             self._at = max(end, at + 1)
-            if verdict.ends:
+            if verdict.ends and self._spoken_before(at):
                 found.append(self._base + end)
                 self._start = end
                 self._masked.clear()
@@ -68,20 +63,6 @@ class Ends:
             self._at = len(self._text)
         self._forget()
         return found
-
-    def _line(self, at: int) -> Verdict:
-        """A line break ends what stands before it where the line after it is blank or an item."""
-        behind = self._text[at : at + _LINES]
-        seen = len(behind) == _LINES
-        if _BREAK.match(behind):
-            return Verdict(self._spoken_before(at), sure=seen or bool(behind.strip()))
-        rest = behind[1:].lstrip(" \t\r")
-        if not rest and not seen:
-            return Verdict(False, sure=False)
-        heading = self._text.rfind("\n", 0, at) + 1
-        if _HEADING.match(self._text, heading):
-            return Verdict(self._spoken_before(at))
-        return Verdict(False, sure=seen or len(rest) > 8 or not _MAYBE_ITEM.match(rest))
 
     def _spoken_before(self, at: int) -> bool:
         return self._start < 0 or bool(self._text[self._start : at].strip())
