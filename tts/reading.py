@@ -11,57 +11,80 @@ import tomllib
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any, NamedTuple
 
 _SPACES = re.compile(r"[ \t\r\f\v]+")
 _BLOCK = re.compile(r"([^\s.!?…:;,。！？])([\"'”’»)\]]*)\s*\n\s*\n\s*(?=\S)")
+_DIGIT = re.compile(r"\d")
+# What could be an abbreviation: a few letters with a full stop behind them.
+_SHORTENED = re.compile(r"(?<![\w.])[^\W\d_][\w.]{0,7}\.(?!\w)")
+_SLOT = re.compile(r"\{(\d)(?::(\w+))?\}")
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+class Rule(NamedTuple):
+    """`find` is read by `read`, in a text that has one of the characters in `needs` ("0" stands for any digit)."""
+
+    find: re.Pattern[str]
+    read: Callable[[re.Match[str]], str]
+    needs: str
 
 
 def spoken(source: str, language: str = "en") -> str:
     """What an engine is given for `source`: one line, blocks parted by a full stop, data read as words."""
-    text = _BLOCK.sub(r"\1\2. ", source)
+    text = _BLOCK.sub(r"\1\2. ", source) if "\n" in source else source
     text = " ".join(text.split())
-    table = _table(language)
-    if table:
-        for pattern, read in table:
-            text = pattern.sub(read, text)
+    rules = _table(language)
+    if rules:
+        digits = _DIGIT.search(text) is not None
+        for find, read, needs in rules:
+            if not needs or any(digits if need == "0" else need in text for need in needs):
+                text = find.sub(read, text)
     return _SPACES.sub(" ", text).strip()
-
-
-Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
 
 @lru_cache(maxsize=16)
 def _table(language: str) -> tuple[Rule, ...]:
-    """The rules of a language, from its file; none where it has no file."""
-    code = language.split("-")[0].lower()
-    if not re.fullmatch(r"[a-z]{2,3}", code):
+    """The rules of a language, from its file and from the one for all; none where it has no file."""
+    code = language.replace("_", "-").split("-")[0].lower()
+    if not re.fullmatch(r"[a-z]{2}", code):
         return ()
     file = files("tts").joinpath(f"reading-{code}.toml")
     if not file.is_file():
         return ()
     data = tomllib.loads(file.read_text("utf-8"))
-    rules: list[Rule] = []
-    for short, long in data.get("abbreviations", {}).items():
-        rules.append((re.compile(rf"(?<!\w){re.escape(short)}(?!\w)"), lambda _, long=long: long))  # type: ignore[misc]
-    rules += [(re.compile(rule["find"]), _reader(rule["say"], data)) for rule in data.get("rules", [])]
-    units = data.get("units", {})
-    if units:
-        names = "|".join(sorted(map(re.escape, units), key=len, reverse=True))
-        number = data["number"]
-        rules.append((re.compile(rf"(?<![\w.])({number})\s?({names})(?![\w/])"), _unit(units)))
-    return tuple(rules)
+    common = tomllib.loads(files("tts").joinpath("reading-any.toml").read_text("utf-8"))
+    rules = [_rule(rule, data) for rule in [*common["rules"], *data["before"]]]
+    rules.append(Rule(_SHORTENED, _lookup(data["abbreviations"]), "."))
+    rules += [_rule(rule, data) for rule in data["rules"]]
+    names = "|".join(sorted(map(re.escape, data["units"]), key=len, reverse=True))
+    unit = re.compile(rf"(?<![\w.,])({data['number']})[ \u00a0\u202f]?({names})(?![\w/²³])")
+    return (*rules, Rule(unit, _unit(data["units"], data["one"]), "0"))
 
 
-def _unit(units: dict[str, list[str]]) -> Callable[[re.Match[str]], str]:
+def _rule(rule: dict[str, str], data: dict[str, Any]) -> Rule:
+    find = rule["find"]
+    for name in ("amount", "cardinal", "ordinal", "names"):
+        find = find.replace(f"<{name}>", data.get(name, "(?!)"))
+    return Rule(re.compile(find), _reader(rule["say"], data), rule.get("needs", ""))
+
+
+def _lookup(words: dict[str, str]) -> Callable[[re.Match[str]], str]:
+    return lambda match: words.get(match.group(), match.group())
+
+
+def _unit(units: dict[str, list[str]], one: str) -> Callable[[re.Match[str]], str]:
     def read(match: re.Match[str]) -> str:
-        one, many = units[match.group(2)]
-        return f"{match.group(1)} {one if match.group(1) == '1' else many}"
+        single, many = units[match.group(2)]
+        if match.group(1) in ("1", "-1"):
+            return f"{match.group(1)} {single}" if one == "number" else single
+        return f"{match.group(1)} {many}"
 
     return read
 
 
-def _reader(say: str, data: dict[str, dict[str, str]]) -> Callable[[re.Match[str]], str]:
-    """`say` is a template: {1} a group, {1:money} and the like a group as one of the readings below."""
+def _reader(say: str, data: dict[str, Any]) -> Callable[[re.Match[str]], str]:
+    """`say` is a template: {1} a group, {1:digits} and the like a group as one of the readings below."""
 
     def field(match: re.Match[str]) -> Callable[[re.Match[str]], str]:
         def fill(slot: re.Match[str]) -> str:
@@ -69,20 +92,29 @@ def _reader(say: str, data: dict[str, dict[str, str]]) -> Callable[[re.Match[str
             kind = slot.group(2)
             if not kind:
                 return value
-            if kind == "digits":
-                return " ".join(value)
-            if kind == "groups":
-                return ", ".join(" ".join(part) for part in re.split(r"[^\d]+", value) if part)
-            if kind == "year":
-                return _year(value)
-            if kind == "plain":
-                return value.lstrip("0") or "0"
+            if kind in _READINGS:
+                return _READINGS[kind](value)
             names = data[kind]
-            return names.get(value) or names.get(value.lstrip("0")) or value
+            return str(names.get(value) or names.get(value.lstrip("0")) or value)
 
         return fill
 
-    return lambda match: re.sub(r"\{(\d)(?::(\w+))?\}", field(match), say)
+    return lambda match: _SLOT.sub(field(match), say)
+
+
+def _digits(value: str) -> str:
+    """One by one."""
+    return " ".join(value)
+
+
+def _groups(value: str) -> str:
+    """One by one, a pause between the groups."""
+    return ", ".join(" ".join(part) for part in re.split(r"[^\d]+", value) if part)
+
+
+def _plain(value: str) -> str:
+    """Without leading noughts."""
+    return value.lstrip("0") or "0"
 
 
 def _year(value: str) -> str:
@@ -91,3 +123,32 @@ def _year(value: str) -> str:
     if tail == "00" or value.startswith("200"):
         return value
     return f"{head} oh {tail[1]}" if tail[0] == "0" else f"{head} {tail}"
+
+
+def _hundreds(value: str) -> str:
+    """1986 as 19 hundert 86."""
+    return f"{value[:2]} hundert {value[2:].lstrip('0')}".strip()
+
+
+def _roman(value: str) -> str:
+    """XIV as 14."""
+    numbers = [_ROMAN[letter] for letter in value]
+    return str(sum(-n if n < max(numbers[at:]) else n for at, n in enumerate(numbers)))
+
+
+def _ending(value: str) -> str:
+    """XIV as 14th."""
+    number = int(_roman(value))
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, "th")
+    return f"{number}{ending}"
+
+
+_READINGS: dict[str, Callable[[str], str]] = {
+    "digits": _digits,
+    "groups": _groups,
+    "plain": _plain,
+    "year": _year,
+    "hundreds": _hundreds,
+    "roman": _roman,
+    "ending": _ending,
+}
