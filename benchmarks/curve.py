@@ -13,14 +13,16 @@ from typing import Any
 
 from asr import Ear, Listener, ListenEvent, ListenSettings, SpeechPaused, SpeechStarted, Verdict, Words
 from asr.activity import WINDOW
-from asr.endpoint import WAIT_MS
+from asr.endpoint import WAIT_MS, manner
 from benchmarks.spread import spread
 from benchmarks.utterances import RATE_HZ, Utterance
 from sound import Pcm
 
 _TICK_MS = WINDOW / RATE_HZ * 1000
-_COMPLETE_MS = (120.0, 160.0, 200.0, 240.0, 280.0, 320.0, 400.0)
-_UNSURE_MS = (300.0, 400.0, 500.0, 600.0)
+_COMPLETE_MS = (96.0, 128.0, 160.0, 192.0, 224.0, 256.0, 288.0, 320.0, 416.0)
+_UNSURE_MS = (320.0, 512.0, 608.0, 800.0)
+# An end so long before the last speech is no end.
+EARLY_S = 0.25
 # Scales every wait past the longest: nobody is cut off while we look.
 _FOR_EVER = 100.0
 
@@ -29,39 +31,52 @@ _FOR_EVER = 100.0
 class Pause:
     """Silence and what the judge said of the words before it. The last one of an utterance has no length.
 
-    `noticed_ms` is how long after the last audible sample the detector's speech ended.
+    `noticed_ms` is how long after the last audible sample the detector's speech ended; `manner` is what the waits are
+    multiplied by for how the utterance was heard.
     """
 
     silence_ms: float | None
     verdict: Verdict
     noticed_ms: float = 0.0
+    manner: float = 1.0
 
 
-async def pauses_in(ear: Ear, utterance: Utterance) -> list[Pause]:
+async def pauses_in(ear: Ear, utterance: Utterance, *, crowded: bool) -> list[Pause]:
     """The pauses that the detector finds in an utterance, its end among them."""
     listener = Listener(ear, settings=ListenSettings(wait=_FOR_EVER, partials=False))
     for at in range(0, len(utterance.samples), RATE_HZ // 50):
         listener.push(Pcm(utterance.samples[at : at + RATE_HZ // 50], RATE_HZ))
         await listener.settled()
     await listener.close()
-    return pauses([event async for event in listener.events()], utterance.end / RATE_HZ)
+    return pauses([event async for event in listener.events()], utterance.end / RATE_HZ, crowded=crowded)
 
 
-def pauses(events: Sequence[ListenEvent], end_s: float) -> list[Pause]:
+def pauses(events: Sequence[ListenEvent], end_s: float, *, crowded: bool = False) -> list[Pause]:
     """The pauses in `events` of one utterance whose last speech is at `end_s`."""
     found: list[Pause] = []
-    paused_s: float | None = None
+    began_s = paused_s = 0.0
+    pausing = False
     verdict: Verdict = "unsure"
     for event in events:
         if isinstance(event, SpeechPaused):
-            paused_s = event.at_s
+            paused_s, pausing = event.at_s, True
         elif isinstance(event, Words) and event.kind == "final":
             verdict = event.verdict
-        elif isinstance(event, SpeechStarted) and paused_s is not None:
-            found.append(Pause((event.at_s - paused_s) * 1000, verdict))
-            paused_s = None
-    if paused_s is not None:
-        found.append(Pause(None, verdict, (paused_s - end_s) * 1000))
+        elif isinstance(event, SpeechStarted):
+            if not pausing:
+                began_s = event.at_s
+                continue
+            if paused_s >= end_s - EARLY_S:
+                break
+            spoke_ms = (paused_s - began_s) * 1000
+            found.append(
+                Pause((event.at_s - paused_s) * 1000, verdict, manner=manner(voiced_ms=spoke_ms, crowded=crowded))
+            )
+            pausing = False
+    if pausing:
+        spoke_ms = (paused_s - began_s) * 1000
+        noticed_ms = (paused_s - end_s) * 1000
+        found.append(Pause(None, verdict, noticed_ms, manner(voiced_ms=spoke_ms, crowded=crowded)))
     return found
 
 
@@ -69,7 +84,8 @@ def outcome(found: Sequence[Pause], waits_ms: dict[Verdict, float]) -> tuple[boo
     """Whether these waits cut the utterance off, and how long after the last speech they end it."""
     cut_off, wait_ms = False, None
     for pause in found:
-        wait = -(-waits_ms[pause.verdict] // _TICK_MS) * _TICK_MS
+        own = 1.0 if pause.verdict == "incomplete" else pause.manner
+        wait = -(-waits_ms[pause.verdict] * own // _TICK_MS) * _TICK_MS
         if pause.silence_ms is None:
             wait_ms = pause.noticed_ms + wait
         elif pause.silence_ms > wait:

@@ -16,7 +16,7 @@ from typing import Any
 
 from asr import Activity, Ear, Listener, ListenEvent, ListenSettings, Silero, SpeechEnded, Words
 from asr.endpoint import WAIT_MS
-from benchmarks.curve import Pause, curve, pauses_in
+from benchmarks.curve import EARLY_S, Pause, curve, pauses_in
 from benchmarks.machine import head
 from benchmarks.rooms import among_people, babble, impulse_response, in_a_room
 from benchmarks.spread import spread
@@ -34,8 +34,6 @@ ROOMS = ("clean", "babble", "room")
 STOCK_SILENCE_MS = 500.0
 # An end that comes later than this after the last speech is late.
 LATE_MS = 700.0
-# An end so long before the last speech is no end.
-_EARLY_S = 0.25
 _FRAME = RATE_HZ // 50
 # The beginning of an utterance is handed over at once; from this long before its end on, as a microphone does.
 _LIVE_S = 1.2
@@ -76,7 +74,7 @@ async def measure(settings: Settings, *, which: Name = "exam", quick: bool = Fal
                     ("ours", await hear_live(ear, utterance)),
                 ):
                     turns[way].setdefault(room, []).append(heard)
-                pauses.append(await pauses_in(ear, utterance))
+                pauses.append(await pauses_in(ear, utterance, crowded=room == "babble"))
     finally:
         lanes.close()
     return {
@@ -139,7 +137,7 @@ class Stock:
             began = time.perf_counter()
             texts.append(self._call(utterance.samples[max(0, begin - _STOCK_BEFORE) : stop + _STOCK_AFTER], options))
             call_ms = (time.perf_counter() - began) * 1000
-            if stop < utterance.end - _EARLY_S * RATE_HZ:
+            if stop < utterance.end - EARLY_S * RATE_HZ:
                 cut_off = True
                 continue
             words_ms = (ended - utterance.end) / RATE_HZ * 1000 + call_ms
@@ -176,7 +174,7 @@ async def hear_live(ear: Ear, utterance: Utterance, *, settings: ListenSettings 
     async def read() -> None:
         async for event in listener.events():
             came.append((loop.time(), event))
-            if isinstance(event, SpeechEnded) and event.at_s >= end_s - _EARLY_S:
+            if isinstance(event, SpeechEnded) and event.at_s >= end_s - EARLY_S:
                 over.set()
 
     reading = asyncio.create_task(read())
@@ -208,7 +206,7 @@ def turned(utterance: Utterance, came: Sequence[tuple[float, ListenEvent]], end_
         elif isinstance(event, SpeechEnded):
             words_at, final = words[event.turn, event.generation]
             texts.append(final.text)
-            if event.at_s < end_s - _EARLY_S:
+            if event.at_s < end_s - EARLY_S:
                 cut_off = True
                 continue
             words_ms, end_ms = (words_at - end_at) * 1000, (at - end_at) * 1000
