@@ -56,12 +56,12 @@ class Foreground:
         self._last_power = power
         voice = probability >= self._likely
         front = voice and self._in_front(level_db)
-        if front and self._run < _LONGEST:
-            self._run += 1
-        else:
+        self._run = self._run + 1 if front else 0
+        if self._run > _LONGEST:
+            self._behind.clear()
             self._run = 0
-            if level_db <= _LOUDEST_DB or not voice:
-                self._behind.append((level_db, probability >= VOICE_LIKE))
+        if not front and (level_db <= _LOUDEST_DB or not voice):
+            self._behind.append((level_db, probability >= VOICE_LIKE))
         return front
 
     def _in_front(self, level_db: float) -> bool:
