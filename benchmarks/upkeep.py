@@ -47,8 +47,8 @@ async def measure_upkeep(*, quick: bool = False) -> dict[str, Any]:
     try:
         ear = Ear(_Mute(), lanes.lane("ear"), silero=Silero())
         return {
-            "idle_core_percent": await _idle(ear, seconds=10 if quick else 60),
-            "minutes_cpu_s": await _minutes(ear, minutes=2 if quick else 10),
+            "idle_core_percent": await _idle(ear, seconds=5 if quick else 60),
+            "minutes_cpu_s": await _minutes(ear, minutes=1 if quick else 10),
             **await _sessions(ear, first=5 if quick else 20, all_=10 if quick else 200),
         }
     finally:
