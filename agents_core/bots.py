@@ -49,6 +49,7 @@ class VoiceMatter(_Strict):
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
     speed: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
     first: _Sentence = ""
+    topic: _Sentence = ""
     wait: Annotated[float, Field(ge=0.3, le=3.0)] = 1.0
     words: Annotated[int, Field(ge=3, le=40)] = 12
     gap: Annotated[float, Field(ge=0.0, le=1.0)] = 0.12
@@ -153,7 +154,7 @@ def never_acted_on(matter: Matter) -> Iterator[Refused]:
 @dataclass(frozen=True, slots=True)
 class BotVoice:
     """How a bot sounds. `gap_s` seconds between pieces; `wait` scales the pauses that end a turn; `preempt` None means
-    on where thinking is free."""
+    on where thinking is free; `topic` is a sentence about what people talk of here, whose words the ear expects."""
 
     by: Literal["local", "endpoint"] = "local"
     engine: str = "piper"
@@ -162,6 +163,7 @@ class BotVoice:
     language: str = "en"
     speed: float = 1.0
     first: str = ""
+    topic: str = ""
     wait: float = 1.0
     words: int = 12
     gap_s: float = 0.12

@@ -179,7 +179,9 @@ class House:
         return HearingSource(self._ear.recogniser, self._ear_lane, self._ear.silero, language=self.settings.language)
 
     def _listener(self, bot: BotVoice) -> Listener:
-        how = ListenSettings(wait=bot.wait * self.settings.wait, speculate=self.settings.speculation)
+        # The ear expects the words of the bot's topic, or of what it says first.
+        hint = self._written(bot).topic or bot.greeting
+        how = ListenSettings(wait=bot.wait * self.settings.wait, speculate=self.settings.speculation, hint=hint)
         return Listener(self._ear, settings=how, language=bot.language)
 
     def _speaker(self, bot: BotVoice) -> Speaker:

@@ -13,8 +13,9 @@ import pytest
 
 from asr import SpeechEnded, SpeechPaused, SpeechStarted, Word, Words
 from firstword.ear import Utterances
-from firstword.house import House, engine_for
+from firstword.house import House
 from firstword.settings import load_settings
+from firstword.voices import engine_for
 from sound import Pcm, write_wav
 
 
