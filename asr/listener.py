@@ -216,7 +216,7 @@ class Listener:
         self._emit_final(understood)
         silence_ms = (now - turn.speech_stop) / RATE_HZ * 1000
         verdict = understood.judgement.verdict
-        heard = manner(voiced_ms=turn.voiced / RATE_HZ * 1000, crowded=self._activity.crowded)
+        heard = manner(verdict, voiced_ms=turn.voiced / RATE_HZ * 1000, crowded=self._activity.crowded)
         if ended(silence_ms, verdict, scale=self._settings.wait, factor=self._pauses.factor * heard):
             self._close_turn(silence_ms)
 

@@ -19,8 +19,8 @@ from benchmarks.utterances import RATE_HZ, Utterance
 from sound import Pcm
 
 _TICK_MS = WINDOW / RATE_HZ * 1000
-_COMPLETE_MS = (96.0, 128.0, 160.0, 192.0, 224.0, 256.0, 288.0, 320.0, 416.0)
-_UNSURE_MS = (320.0, 512.0, 608.0, 800.0)
+_COMPLETE_MS = (96.0, 160.0, 192.0, 224.0, 256.0, 288.0, 416.0)
+_UNSURE_MS = (320.0, 416.0, 544.0, 608.0)
 # An end so long before the last speech is no end.
 EARLY_S = 0.25
 # Scales every wait past the longest: nobody is cut off while we look.
@@ -70,13 +70,15 @@ def pauses(events: Sequence[ListenEvent], end_s: float, *, crowded: bool = False
                 break
             spoke_ms = (paused_s - began_s) * 1000
             found.append(
-                Pause((event.at_s - paused_s) * 1000, verdict, manner=manner(voiced_ms=spoke_ms, crowded=crowded))
+                Pause(
+                    (event.at_s - paused_s) * 1000, verdict, manner=manner(verdict, voiced_ms=spoke_ms, crowded=crowded)
+                )
             )
             pausing = False
     if pausing:
         spoke_ms = (paused_s - began_s) * 1000
         noticed_ms = (paused_s - end_s) * 1000
-        found.append(Pause(None, verdict, noticed_ms, manner(voiced_ms=spoke_ms, crowded=crowded)))
+        found.append(Pause(None, verdict, noticed_ms, manner(verdict, voiced_ms=spoke_ms, crowded=crowded)))
     return found
 
 
@@ -84,8 +86,7 @@ def outcome(found: Sequence[Pause], waits_ms: dict[Verdict, float]) -> tuple[boo
     """Whether these waits cut the utterance off, and how long after the last speech they end it."""
     cut_off, wait_ms = False, None
     for pause in found:
-        own = 1.0 if pause.verdict == "incomplete" else pause.manner
-        wait = -(-waits_ms[pause.verdict] * own // _TICK_MS) * _TICK_MS
+        wait = -(-waits_ms[pause.verdict] * pause.manner // _TICK_MS) * _TICK_MS
         if pause.silence_ms is None:
             wait_ms = pause.noticed_ms + wait
         elif pause.silence_ms > wait:

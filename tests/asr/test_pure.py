@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import asr
-from asr.endpoint import LONGEST_MS, Pauses, ended, wait_ms
+from asr.endpoint import LONGEST_MS, Pauses, ended, manner, wait_ms
 from asr.events import SpeechStarted, Verdict, Word, Words
 from asr.guards import believable
 from asr.hear import Heard
@@ -78,6 +78,14 @@ def test_a_person_who_pauses_long_is_waited_for_and_one_who_never_pauses_is_not(
         fluent.finished()
     assert wait_ms("complete", factor=slow.factor) > wait_ms("complete") > wait_ms("complete", factor=fluent.factor)
     assert wait_ms("incomplete", factor=slow.factor) == wait_ms("incomplete")
+
+
+def test_a_word_alone_and_a_person_among_people_are_waited_for_a_little_longer() -> None:
+    plain = manner("complete", voiced_ms=900, crowded=False)
+    assert plain == 1.0
+    assert manner("complete", voiced_ms=300, crowded=False) > plain
+    assert manner("complete", voiced_ms=900, crowded=True) > plain
+    assert manner("unsure", voiced_ms=300, crowded=True) == manner("incomplete", voiced_ms=300, crowded=True) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_an_end_before_the_last_speech_is_a_cut_off_and_its_words_count() -> Non
 def test_pauses_are_tried_on_any_waits() -> None:
     found = pauses([event for _, event in [*FIRST, *LAST]], 2.0)
     assert [(p.silence_ms, p.verdict) for p in found] == [(pytest.approx(600), "unsure"), (None, "complete")]
-    assert outcome(found, {**WAIT_MS, "unsure": 512.0}) == (True, 224.0)
+    assert outcome(found, {**WAIT_MS, "unsure": 576.0}) == (True, 224.0)
     assert outcome(found, {**WAIT_MS, "unsure": 608.0}) == (False, 224.0)
     assert outcome([Pause(None, "complete", 36.0, 1.5)], WAIT_MS) == (False, 36.0 + 352.0)
     rows = curve([found, found])
