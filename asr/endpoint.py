@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from asr.events import Verdict
 
-# Whole ticks of the detector: 7, 17 and 38. On the practice lines of benchmarks/utterances.toml, in three rooms, 2.5 % of
-# 120 utterances were cut off at these, with 16 lines of 40 holding a pause of 300 to 900 ms. At 160 ms for "complete" it
-# was 2.5 % too, but on the exam 7.5 % against 1.7 %; at 288 ms 0.8 %, for 64 ms more on every turn. "Unsure" at 416 ms
-# cut off 6.7 %. Speech that comes back reopens the turn, so that a wait may be shorter than some pauses are.
+# Whole ticks of the detector: 7, 17 and 38. On the practice lines of benchmarks/utterances.toml, in three rooms, these
+# cut off 2.5 % of 120 utterances; 16 lines of 40 hold a pause of 300 to 900 ms. At 160 ms for "complete" it was 2.5 %
+# too, but on the exam 7.5 % against 1.7 %; at 288 ms 0.8 %, for 64 ms more on every turn. "Unsure" at 416 ms cut off
+# 6.7 %. Speech that comes back reopens the turn, so that a wait may be shorter than some pauses are.
 WAIT_MS: dict[Verdict, float] = {"complete": 224.0, "unsure": 544.0, "incomplete": 1_216.0}
 # A person who is silent for longer than this has finished, whatever the last word was.
 LONGEST_MS = 2_500.0
