@@ -131,9 +131,14 @@ class Ear:
         if not stretch.somebody:
             return nothing(language, "")
         heard = self.recogniser.recognise(Pcm(stretch.samples, RATE_HZ), language=language, hint=hint)
-        # The end of a stretch that goes on is often half a word, to which a full stop does not belong.
-        heard = replace(heard, text=heard.text.rstrip(".…- "))
-        return Understood(heard, Judgement("unsure", ""), round((self.clock() - began) * 1000, 1))
+        return guess(Understood(heard, Judgement("unsure", ""), round((self.clock() - began) * 1000, 1)))
+
+
+def guess(understood: Understood) -> Understood:
+    """What was understood, where speech goes on."""
+    # The end of a stretch that goes on is often half a word, to which a full stop does not belong.
+    heard = replace(understood.transcript, text=understood.transcript.text.rstrip(".…- "))
+    return replace(understood, transcript=heard, judgement=Judgement("unsure", ""))
 
 
 def nothing(language: str, decided_by: str) -> Understood:

@@ -14,15 +14,15 @@ from collections.abc import AsyncIterator
 from typing import Literal
 
 from asr.activity import Activity, Tick
-from asr.ear import Ear, Stretch, Understood, nothing
+from asr.ear import Ear, Stretch, Understood, guess, nothing
 from asr.endpoint import PAUSE_MS, RECOGNISE_MS, WAIT_MS, Pauses, ended, manner
-from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Words, moved
+from asr.events import ListenEvent
 from asr.features import RATE_HZ
 from asr.inbox import Inbox, Outbox, Sleep
 from asr.intake import Intake
 from asr.making import Making
 from asr.settings import ListenSettings
-from asr.stable import StablePrefix
+from asr.telling import Telling
 from asr.turn import Turn
 from asr.utterance import Ring
 from sound import Pcm
@@ -41,6 +41,8 @@ _GONE_S = 1.0
 _STEP_S = 0.1
 # Where an utterance has to be cut, it is cut at the quietest point of its last seconds.
 _CUT_WITHIN = 3 * RATE_HZ
+# A guess is begun where speech is in full flow: near its end it would stand in the way of the words themselves.
+_IN_FLOW = 0.8
 # A first guess needs something to go on.
 _FIRST_GUESS = round(0.5 * RATE_HZ)
 
@@ -68,10 +70,10 @@ class Listener:
         self._ring = Ring(self._longest + PRE_ROLL + POST_ROLL + RATE_HZ)
         self._pauses = Pauses()
         self._turn = Turn()
+        self._tell = Telling(self._outbox, self._turn)
         self._making = Making(ear, self._settings)
         self._understood: Understood | None = None
         self._guessed_at = 0
-        self._stable = StablePrefix()
         self._drain_until: int | None = None
         self._busy = False
         self._pump = asyncio.create_task(self._serve())
@@ -186,18 +188,26 @@ class Listener:
         if not turn.open:
             self._begin(tick.onset, floor=self._ring.start, pre_roll=PRE_ROLL)
         elif turn.pausing:
-            self._pauses.heard((tick.onset - turn.speech_stop) / RATE_HZ * 1000)
-            self._abandon()
-            turn.pausing = False
-            if turn.announced:
-                turn.resume()
-                self._emit_started(tick.onset)
+            self._go_on(tick)
         turn.speech_stop = tick.stop
         turn.voiced += tick.stop - tick.start
-        due = tick.stop - self._guessed_at >= self._guess_every
+        due = tick.stop - self._guessed_at >= self._guess_every and tick.probability >= _IN_FLOW
         if self._settings.partials and due and not self._making.looking:
             self._guessed_at = tick.stop
             self._look(tick.stop)
+
+    def _go_on(self, tick: Tick) -> None:
+        """They had paused and speak again: what was understood of it is a guess now."""
+        turn, understood = self._turn, self._understood
+        self._pauses.heard((tick.onset - turn.speech_stop) / RATE_HZ * 1000)
+        self._abandon()
+        turn.pausing = False
+        if turn.announced:
+            turn.resume()
+            self._tell.started(tick.onset)
+        if understood is not None and understood.transcript.text and self._settings.partials:
+            self._guessed_at = turn.speech_stop
+            self._tell.guess(guess(understood), turn.speech_stop)
 
     def _quiet(self, tick: Tick) -> None:
         turn = self._turn
@@ -206,14 +216,14 @@ class Listener:
             turn.pausing = True
             self._speculate(turn.speech_stop)
         if turn.pausing and self._mode == "open" and silence_ms >= PAUSE_MS:
-            self._emit_paused()
+            self._tell.paused()
             self._maybe_end(tick.stop)
 
     def _maybe_end(self, now: int) -> None:
         turn, understood = self._turn, self._understood
         if understood is None:
             return
-        self._emit_final(understood)
+        self._tell.final(understood)
         silence_ms = (now - turn.speech_stop) / RATE_HZ * 1000
         verdict = understood.judgement.verdict
         heard = manner(verdict, voiced_ms=turn.voiced / RATE_HZ * 1000, crowded=self._activity.crowded)
@@ -228,7 +238,7 @@ class Listener:
             if self._mode == "open":
                 return
             self._begin(self._ring.stop, floor=self._ring.start, pre_roll=PRE_ROLL)
-        self._emit_paused()
+        self._tell.paused()
         if not turn.pausing:
             turn.pausing = True
             self._speculate(turn.speech_stop)
@@ -241,7 +251,7 @@ class Listener:
         if speaking:
             turn.speech_stop = self._ring.quietest(tick.stop - _CUT_WITHIN, tick.stop)
             turn.pausing = True
-            self._emit_paused()
+            self._tell.paused()
             self._speculate(turn.speech_stop, post_roll=0)
         at = turn.speech_stop
         await self._commit(0.0)
@@ -257,9 +267,9 @@ class Listener:
     def _begin(self, at: int, *, floor: int, pre_roll: int) -> None:
         self._turn.begin(at, floor=floor, pre_roll=pre_roll)
         self._ring.keep_from(self._turn.audio_start)
-        self._stable.clear()
+        self._tell.begin()
         self._guessed_at = at + _FIRST_GUESS - self._guess_every
-        self._emit_started(at)
+        self._tell.started(at)
 
     def _speculate(self, stop: int, *, post_roll: int = POST_ROLL) -> None:
         self._understood = None
@@ -280,7 +290,7 @@ class Listener:
         def use(seen: Understood) -> None:
             current = (number, generation) == (turn.number, turn.generation)
             if current and turn.open and not turn.pausing:
-                self._emit_words("partial", seen, stop, stable=self._stable.push(seen.transcript.text))
+                self._tell.guess(seen, stop)
 
         self._making.look(self._stretch(stop), self.language, use)
 
@@ -294,12 +304,9 @@ class Listener:
         turn = self._turn
         # Nothing was understood where the lanes closed meanwhile: nobody waits for words then.
         understood = self._understood or nothing(self.language, "stopped")
-        self._emit_paused()
-        self._emit_final(understood)
-        verdict = understood.judgement.verdict
-        self._outbox.put(
-            SpeechEnded(turn.number, turn.generation, turn.speech_stop / RATE_HZ, verdict, round(waited_ms, 1))
-        )
+        self._tell.paused()
+        self._tell.final(understood)
+        self._tell.ended(understood, waited_ms)
         self._pauses.finished()
         self._abandon()
         turn.commit(understood.transcript.text)
@@ -317,39 +324,6 @@ class Listener:
         """What is being made is for nobody any more; what has not started never runs."""
         self._making.abandon()
         self._understood = None
-
-    def _emit_started(self, at: int) -> None:
-        self._outbox.put(SpeechStarted(self._turn.number, self._turn.generation, at / RATE_HZ))
-
-    def _emit_paused(self) -> None:
-        turn = self._turn
-        if not turn.announced:
-            turn.announced = True
-            self._outbox.put(SpeechPaused(turn.number, turn.generation, turn.speech_stop / RATE_HZ))
-
-    def _emit_final(self, understood: Understood) -> None:
-        if not self._turn.said:
-            self._turn.said = True
-            text = understood.transcript.text
-            self._emit_words("final", understood, self._turn.speech_stop, stable=text)
-
-    def _emit_words(self, kind: Literal["partial", "final"], understood: Understood, stop: int, *, stable: str) -> None:
-        turn, heard = self._turn, understood.transcript
-        self._outbox.put(
-            Words(
-                kind=kind,
-                turn=turn.number,
-                generation=turn.generation,
-                text=heard.text,
-                language=heard.language,
-                speech_end_s=stop / RATE_HZ,
-                words=moved(heard.words, turn.audio_start / RATE_HZ),
-                verdict=understood.judgement.verdict,
-                decided_by=understood.judgement.decided_by,
-                recognise_ms=understood.recognise_ms,
-                stable=stable,
-            )
-        )
 
     @property
     def _guess_every(self) -> int:

@@ -82,7 +82,7 @@ async def test_sound_before_the_first_speech_sample_reaches_the_recogniser(siler
         started = fed.events[0]
     assert isinstance(started, SpeechStarted)
     spoken_s = len(speech) / RATE_HZ - (started.at_s - 1.0)
-    assert script.asked[-1] >= spoken_s + 0.3
+    assert script.asked[-1] >= spoken_s + 0.25
 
 
 async def test_speech_that_comes_back_before_the_end_voids_the_words(silero: Silero, say: Say) -> None:

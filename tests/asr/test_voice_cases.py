@@ -227,7 +227,10 @@ async def test_bytes_cut_anywhere_lose_nothing(silero: Silero, say: Say, size: i
             (end,) = [e for e in await fed.seen() if isinstance(e, SpeechEnded)]
             return end.at_s, script.asked[-1]
 
-    assert await ended(size) == pytest.approx(await ended(640), abs=0.02)
+    (end_s, heard_s), (other_s, others_s) = await ended(size), await ended(640)
+    assert end_s == other_s
+    # How much of the silence behind it has come by then depends on the pieces.
+    assert heard_s == pytest.approx(others_s, abs=0.2)
 
 
 async def test_half_an_hour_of_silence_is_heard_at_no_cost_and_then_a_line(silero: Silero, say: Say) -> None:
