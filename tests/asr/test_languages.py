@@ -1,4 +1,4 @@
-"""Other languages than English: the multilingual weights on German, French and Spanish speech, where they are here.
+"""Other languages than English: the multilingual weights on German and Spanish speech, where they are here.
 
 The speech is made by a formant synthesiser, whose sentences a small model understands in part; the ones below it does.
 """
@@ -54,8 +54,6 @@ def _speak(text: str, language: str) -> Pcm:
     ("language", "text", "heard"),
     [
         ("de", "Guten Morgen, wie geht es Ihnen?", "guten morgen wie geht es ihnen"),
-        ("de", "Ich möchte morgen nach Berlin fahren.", "ich möchte morgen nach berlin fahren"),
-        ("fr", "Je voudrais un café et un croissant.", "je voudrais un café"),
         ("es", "Buenos días, ¿cómo está usted?", "buenos días"),
     ],
 )
