@@ -30,7 +30,10 @@ _CROWDED = 1.5
 _TYPICAL_MS = 300.0
 # Somebody who never pauses inside a turn drifts to this, which gives the shortest waits.
 _FLUENT_MS = 150.0
-_LEAST_FACTOR, _MOST_FACTOR = 0.6, 2.0
+# At 0.7 a whole sentence waits 157 ms; under that the words are not there yet.
+_LEAST_FACTOR, _MOST_FACTOR = 0.7, 2.0
+# A shorter gap is a consonant, which says nothing of how somebody pauses.
+_CONSONANT_MS = 150.0
 # One pause moves the average by a quarter: four or five pauses are enough to know somebody, and as many to forget.
 _FORGETS = 0.25
 _FLUENT_FORGETS = 0.1
@@ -45,7 +48,7 @@ class Pauses:
 
     def heard(self, pause_ms: float) -> None:
         """They paused this long and went on."""
-        if pause_ms < PAUSE_MS:
+        if pause_ms < _CONSONANT_MS:
             return
         self._seen = True
         self._mean_ms += _FORGETS * (min(pause_ms, LONGEST_MS) - self._mean_ms)
@@ -58,7 +61,7 @@ class Pauses:
 
     @property
     def factor(self) -> float:
-        """What their waits are multiplied by, 0.6 to 2."""
+        """What their waits are multiplied by, 0.7 to 2."""
         return min(_MOST_FACTOR, max(_LEAST_FACTOR, self._mean_ms / _TYPICAL_MS))
 
 

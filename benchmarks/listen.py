@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -39,8 +39,6 @@ _FRAME = RATE_HZ // 50
 _LIVE_S = 0.8
 _GIVEN_UP_S = 2.9
 _STOCK_BEFORE, _STOCK_AFTER = round(0.4 * RATE_HZ), round(0.2 * RATE_HZ)
-
-Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
