@@ -10,6 +10,7 @@ import asyncio
 import ipaddress
 import logging
 import math
+from collections.abc import Awaitable
 from urllib.parse import urlsplit
 
 from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, ScriptProvider, check_bots
@@ -115,15 +116,26 @@ class House:
         self._door = DoorClient(base_url)
         self.calls = Calls()
         self.warmed = False
+        self._faults: list[str] = []
 
     async def warm(self) -> None:
-        """Run each engine once, so that nobody's first turn is the slow one."""
-        await self._ear_lane.run(self._ear.warm)
-        await self._voice_lane.run(self._engine.warm)
-        for engine, lane in self._others.values():
-            await Speaker(engine, lane).warm()
-        await self.core.warm()
+        """Run each engine once, so that nobody's first turn is the slow one.
+
+        Best effort: one that fails is named in `readiness` and in the log, and the others are warmed all the same.
+        """
+        await self._warm_one("the ear", self._ear_lane.run(self._ear.warm))
+        await self._warm_one("the voice", self._voice_lane.run(self._engine.warm))
+        for name, (engine, lane) in self._others.items():
+            await self._warm_one(f"the voice {name}", lane.run(engine.warm))
+        await self._warm_one("the language model", self.core.warm())
         self.warmed = True
+
+    async def _warm_one(self, name: str, warming: Awaitable[None]) -> None:
+        try:
+            await warming
+        except Exception as fault:
+            self._faults.append(f"{name} could not be warmed: {fault}")
+            _LOG.warning("%s", self._faults[-1])
 
     async def close(self) -> None:
         """Close what was opened, last first."""
@@ -137,9 +149,9 @@ class House:
             self._endpoint.close()
 
     def readiness(self) -> dict[str, object]:
-        """What `/readyz` says."""
+        """What `/readyz` says: whether conversations may begin, what is still loading, and what could not be warmed."""
         waiting = [] if self.warmed else [{"name": "engines", "what": "warming up", "bytes": 0, "total_bytes": 0}]
-        return {"ready": self.warmed, "loading": waiting}
+        return {"ready": self.warmed, "loading": waiting, "faults": list(self._faults)}
 
     def cards(self) -> list[BotCard]:
         """The bots as the page shows them."""

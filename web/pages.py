@@ -49,8 +49,8 @@ def create_pages(
     """The router of the pages.
 
     `bots` gives the bots there are at this moment. `ready`, where given, is served as `/readyz`: `{"ready": bool,
-    "loading": [{"name", "what", "bytes", "total_bytes"}]}`, with status 503 until it is ready; leave it out where
-    somebody else serves that address in this shape.
+    "loading": [{"name", "what", "bytes", "total_bytes"}], "faults": [str]}`, with status 503 until it is ready; leave
+    it out where somebody else serves that address in this shape.
     """
     router = APIRouter(include_in_schema=False)
     files = StaticFiles(folder)
