@@ -32,7 +32,10 @@ State = Literal["todo", "doing", "done", "failed", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A run in the hands of `owner`: the token every later write carries. Times are the database's seconds."""
+    """A run in the hands of `owner`: the token every later write carries. Times are the database's seconds.
+
+    `reserved` is False where nothing was reserved, so that nothing is to be settled.
+    """
 
     id: str
     ask: Ask
@@ -42,6 +45,7 @@ class Held:
     began_s: float
     now_s: float
     attempt: int = 1
+    reserved: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ class Store:
             await self._forget(run, owner)
             raise
         self._reach("begun")
-        return Held(run, asked, owner, 1, False, now_s, now_s) if owner else None
+        return Held(run, asked, owner, 1, False, now_s, now_s, reserved=bool(per)) if owner else None
 
     async def claim(self, owner: str) -> Held | None:
         """The oldest run that nobody holds (never begun, let go, or its holder fell silent), or None."""
@@ -172,7 +176,8 @@ class Store:
             row = self._mine(db, "finish", held, state=state, ending=ending, answer=answer, reason=reason)
             if step is not None:
                 self._insert(db, held, step, float(row.now_s))
-            db.execute(self._sql["settle"], {"run": held.id, "micro": spent})
+            if held.reserved:
+                db.execute(self._sql["settle"], {"run": held.id, "micro": spent})
 
         await self._act(work)
         self._reach("ended")

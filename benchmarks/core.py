@@ -23,11 +23,16 @@ TURNS = 500
 # The first turns fill caches that a server has full.
 _WARM = 20
 _BOT = "---\nname: Guide\nsurfaces: [voice]\n---\nYou are the guide.\n"
+# Conversations that are answered in the same moment by one process.
+_AT_ONCE = 16
 _NAMES = ("first_event_ms", "first_word_ms", "turn_ms")
 
 
-def summary(turns: Mapping[str, Sequence[tuple[float, float, float]]]) -> dict[str, Any]:
-    """p50 and p95 of each figure by database, in hundredths of a millisecond; `turns` are seconds, as `_NAMES` says."""
+def summary(turns: Mapping[str, Sequence[tuple[float, float, float]]], per_s: Mapping[str, float]) -> dict[str, Any]:
+    """p50 and p95 of each figure by database, in hundredths of a millisecond; `turns` are seconds, as `_NAMES` says.
+
+    `per_s` is how many turns one process gets through a second, sixteen at once.
+    """
     found: dict[str, Any] = {}
     for database, measured in turns.items():
         found[database] = {"turns": len(measured)}
@@ -35,6 +40,7 @@ def summary(turns: Mapping[str, Sequence[tuple[float, float, float]]]) -> dict[s
             values = sorted(turn[at] * 1000 for turn in measured)
             p50, p95 = values[len(values) // 2], values[min(len(values) - 1, len(values) * 95 // 100)]
             found[database][name] = {"p50": round(p50, 2), "p95": round(p95, 2)}
+        found[database]["turns_per_s"] = round(per_s[database])
     return found
 
 
@@ -43,7 +49,7 @@ def measure(*, killing: bool = False, quick: bool = False) -> dict[str, Any]:
     machine = head(threads=1, models={})
     if killing:
         return {**machine, "bench": "core --kill", **(kill(runs=8, postgres=False) if quick else kill())}
-    return {**machine, "bench": "core", "databases": summary(_overhead(20 if quick else TURNS, postgres=not quick))}
+    return {**machine, "bench": "core", "databases": summary(*_overhead(20 if quick else TURNS, postgres=not quick))}
 
 
 def table(result: Mapping[str, Any]) -> str:
@@ -52,7 +58,10 @@ def table(result: Mapping[str, Any]) -> str:
     for database, found in result["databases"].items():
         if "turns" in found:
             figures = [f"{name[:-3].replace('_', ' ')} {found[name]['p50']:.2f} ms" for name in _NAMES]
-            lines.append(f"{database}: {', '.join(figures)} (p50 of {found['turns']} turns)")
+            lines.append(
+                f"{database}: {', '.join(figures)} (p50 of {found['turns']} turns); "
+                f"{found['turns_per_s']} turns a second, {_AT_ONCE} at once"
+            )
         else:
             lines.append(
                 f"{database}: {found['done']} of {found['runs']} runs done through {found['kills']} kills, "
@@ -62,28 +71,37 @@ def table(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _overhead(turns: int, *, postgres: bool) -> dict[str, list[tuple[float, float, float]]]:
+def _overhead(turns: int, *, postgres: bool) -> tuple[dict[str, list[tuple[float, float, float]]], dict[str, float]]:
     with tempfile.TemporaryDirectory(prefix="fw-core-") as folder:
-        measured = {"sqlite": asyncio.run(_turns(Path(folder), f"sqlite+aiosqlite:///{folder}/core.db", turns))}
+        found = {"sqlite": asyncio.run(_turns(Path(folder), f"sqlite+aiosqlite:///{folder}/core.db", turns))}
         programs = find_postgres()
         if postgres and programs is not None:
             # One that waits for the disk at each commit, as a real one does.
             server = Postgres(programs, durable=True)
             try:
                 server.start()
-                measured["postgresql"] = asyncio.run(_turns(Path(folder), server.fresh(), turns))
+                found["postgresql"] = asyncio.run(_turns(Path(folder), server.fresh(), turns))
             finally:
                 server.remove()
-    return measured
+    return {name: one for name, (one, _) in found.items()}, {name: per_s for name, (_, per_s) in found.items()}
 
 
-async def _turns(folder: Path, url: str, turns: int) -> list[tuple[float, float, float]]:
+async def _turns(folder: Path, url: str, turns: int) -> tuple[list[tuple[float, float, float]], float]:
     (folder / "bots").mkdir(exist_ok=True)
     (folder / "bots" / "guide.md").write_text(_BOT, encoding="utf-8")
     core = await Core.open(content=folder, database_url=url, providers=[ScriptProvider()], worker=False)
     ask = Ask("guide", "Hello?", "ann", "ann", "r1", script=("One two three four five.",))
+
+    async def several() -> None:
+        for _ in range(turns // _AT_ONCE + 1):
+            await _turn(core, ask)
+
     try:
-        return [await _turn(core, ask) for _ in range(turns + _WARM)][_WARM:]
+        one_by_one = [await _turn(core, ask) for _ in range(turns + _WARM)][_WARM:]
+        began_s = time.perf_counter()
+        await asyncio.gather(*(several() for _ in range(_AT_ONCE)))
+        per_s = _AT_ONCE * (turns // _AT_ONCE + 1) / (time.perf_counter() - began_s)
+        return one_by_one, per_s
     finally:
         await core.close()
 

@@ -116,7 +116,9 @@ class _Thread:
     """An SQLite file's transactions, one after the other on a thread of their own: SQLite has one writer anyway."""
 
     def __init__(self, url: URL) -> None:
-        self._engine = create_engine(url.set(drivername="sqlite+pysqlite"), pool_size=1, pool_reset_on_return=None)
+        self._engine = create_engine(
+            url.set(drivername="sqlite+pysqlite"), pool_size=1, pool_reset_on_return=None, hide_parameters=True
+        )
         _listen(self._engine, str(url.database))
         self._reading = self._engine.execution_options(reads=True)
         self._worker = ThreadPoolExecutor(1, "database")
@@ -163,7 +165,8 @@ def _url(given: str) -> URL:
 def _server(url: URL) -> AsyncEngine:
     try:
         # A pooled connection may be older than the server's last restart: it is tried before it is used.
-        options: dict[str, Any] = {"pool_pre_ping": True}
+        # Hidden parameters: what somebody said would be in the words of a fault, and so in the log.
+        options: dict[str, Any] = {"pool_pre_ping": True, "hide_parameters": True}
         if url.drivername == _DRIVERS["postgresql"]:
             options["connect_args"] = {"timeout": _CONNECT_S, "command_timeout": _STATEMENT_S}
         return create_async_engine(url, **options)
@@ -175,7 +178,11 @@ def _server(url: URL) -> AsyncEngine:
 
 def _sqlite(url: URL) -> AsyncEngine:
     # Every transaction here ends itself, so giving a connection back need not roll back once more.
-    options: dict[str, Any] = {"poolclass": AsyncAdaptedQueuePool, "pool_reset_on_return": None}
+    options: dict[str, Any] = {
+        "poolclass": AsyncAdaptedQueuePool,
+        "pool_reset_on_return": None,
+        "hide_parameters": True,
+    }
     if _in_memory(url):
         # Each connection would have a database of its own.
         options |= {"pool_size": 1, "max_overflow": 0}

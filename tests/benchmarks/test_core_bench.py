@@ -30,12 +30,13 @@ def test_what_is_wrong_is_counted(steps: list[tuple[str, int, str]], counted: di
 
 
 def test_the_overhead_is_told_in_milliseconds() -> None:
-    assert overhead({"sqlite": [(0.001, 0.002, 0.003)] * 3}) == {
+    assert overhead({"sqlite": [(0.001, 0.002, 0.003)] * 3}, {"sqlite": 812.4}) == {
         "sqlite": {
             "turns": 3,
             "first_event_ms": {"p50": 1.0, "p95": 1.0},
             "first_word_ms": {"p50": 2.0, "p95": 2.0},
             "turn_ms": {"p50": 3.0, "p95": 3.0},
+            "turns_per_s": 812,
         }
     }
 

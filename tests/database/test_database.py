@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Column, Integer, MetaData, String, Table, insert, inspect, select, text
+from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 import database
@@ -220,3 +220,46 @@ async def test_nobody_there_is_said_without_the_password(tmp_path: Path, boxes: 
 def test_plain_urls_get_their_async_driver(tmp_path: Path) -> None:
     assert Database(f"sqlite:///{tmp_path / 'a.db'}").url.drivername == "sqlite+aiosqlite"
     assert Database("postgres://ada@localhost/x").url.drivername == "postgresql+asyncpg"
+
+
+async def test_a_fault_does_not_repeat_what_was_to_be_written(database_url: str, boxes: Migrations) -> None:
+    there = Database(database_url)
+    await there.bring_up(boxes)
+    row = {"id": 7, "name": "what somebody said"}
+
+    async def writes() -> None:
+        async with there.write() as connection:
+            await connection.execute(insert(BOXES), row)
+
+    for write in (writes, lambda: there.act(lambda db: db.execute(insert(BOXES), row))):
+        with pytest.raises(DBAPIError) as caught:
+            await write()
+        assert "somebody" not in str(caught.value)
+    await there.close()
+
+
+async def test_work_that_was_begun_is_finished_though_nobody_waits_for_it(database_url: str, boxes: Migrations) -> None:
+    there = Database(database_url)
+    await there.bring_up(boxes)
+    doing = asyncio.create_task(there.act(lambda db: db.execute(insert(BOXES), {"id": 8, "name": "kept"}).rowcount))
+    await asyncio.sleep(0)
+    doing.cancel()
+    await asyncio.wait({doing})
+    assert doing.cancelled()
+    names = await there.act(lambda db: db.execute(select(BOXES.c.name)).scalars().all(), reads=True)
+    assert names == ["nameless", "kept"]
+    await there.close()
+
+
+async def test_work_that_raises_leaves_nothing_behind(database_url: str, boxes: Migrations) -> None:
+    there = Database(database_url)
+    await there.bring_up(boxes)
+
+    def half(db: Connection) -> None:
+        db.execute(insert(BOXES), {"id": 8, "name": "half"})
+        raise ValueError("the other half")
+
+    with pytest.raises(ValueError, match="other half"):
+        await there.act(half)
+    assert len(await there.act(lambda db: db.execute(select(BOXES)).all(), reads=True)) == 1
+    await there.close()
