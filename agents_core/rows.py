@@ -140,6 +140,13 @@ RETURNING {now} AS now_s
 """,
     # Give a run back unfinished, for anybody.
     "release": "UPDATE runs SET state = 'todo', owner = NULL, lease_until_s = 0 WHERE {mine}",
+    # Take away what is over and old, a little at a time; its steps go with it.
+    "forget_runs": """
+DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE state NOT IN ('todo', 'doing')
+                              AND created_s < {now} - CAST(:older_s AS double precision) LIMIT 500)
+""",
+    # What was spent is forgotten only where no window can ask for it any more.
+    "forget_spend": "DELETE FROM spend WHERE at_s < {now} - {longest}",
     # Anybody may ask for a cancel; the holder sees it when it looks. A run that nobody holds is over at once.
     "cancel": """
 UPDATE runs SET cancel = 1, state = CASE WHEN state = 'todo' THEN 'cancelled' ELSE state END,

@@ -227,6 +227,17 @@ class Store:
         rows = await self._act(lambda db: db.execute(query).all(), reads=True)
         return tuple(Record(*row) for row in rows)
 
+    async def forget(self, older_s: float) -> int:
+        """Take away runs that are over and were begun longer ago than that, and spends no window asks for. How many.
+
+        A few hundred at a time: nobody who is answered meanwhile waits for it.
+        """
+        gone = 0
+        while some := await self._act(lambda db: db.execute(self._sql["forget_runs"], {"older_s": older_s}).rowcount):
+            gone += some
+        await self._act(lambda db: db.execute(self._sql["forget_spend"]).rowcount)
+        return gone
+
     async def spent(self, person: str, bot: str) -> dict[str, int]:
         """What a person has spent and reserved with a bot, in millionths, by window."""
         return await self._act(lambda db: self._spent(db, person, bot, self._alone(db, person, bot)))

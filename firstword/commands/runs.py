@@ -71,6 +71,14 @@ def cancel(run: str) -> None:
     click.echo("cancelled")
 
 
+@runs.command(short_help="Take away old runs that are over.")
+@click.option("--days", required=True, type=click.FloatRange(0), help="those begun longer ago than this")
+def forget(days: float) -> None:
+    """Take away runs that are over and were begun more than DAYS ago, with their steps. Spends stay for a month."""
+    gone = _on_rows(lambda rows: rows.forget(days * 24 * 3600))
+    click.echo(f"{gone} runs are gone")
+
+
 @runs.command(short_help="Work off runs that nobody holds, until it is told to stop.")
 def work() -> None:
     """Finish runs that were handed in, given back, or left by a process that died. A server does this too.

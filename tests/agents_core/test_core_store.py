@@ -155,6 +155,16 @@ async def test_whoever_leaves_while_a_run_is_written_leaves_no_run_to_be_answere
     )
 
 
+async def test_old_runs_go_with_their_steps_and_recent_spends_stay(store: Store) -> None:
+    held = await store.begin("over", ask(), "w1", per={"month": 9}, wanted=9)
+    await store.finish(held, "done", step=Step(0, "model", text="Hi."), spent=4)
+    await store.begin("open", ask())
+    assert (await store.forget(3600), await store.forget(-1)) == (0, 1)
+    assert (await store.record("over"), await store.steps("over")) == (None, ())
+    assert (await store.record("open")).state == "todo"
+    assert (await store.spent("ann", "guide"))["month"] == 4
+
+
 async def test_a_database_in_memory_is_one_database() -> None:
     store = Store("sqlite+aiosqlite:///:memory:")
     await asyncio.gather(*(store.begin(f"run-{n}", ask()) for n in range(5)))

@@ -54,3 +54,9 @@ def test_a_run_is_cancelled_once(rows: str) -> None:
     assert say("cancel", "waiting").output == "cancelled\n"
     assert say("cancel", "waiting").exit_code == 1
     assert "there is nothing to cancel" in say("cancel", "over").output
+
+
+def test_only_what_is_over_is_forgotten_and_only_when_it_is_old(rows: str) -> None:
+    assert say("forget", "--days", "1").output == "0 runs are gone\n"
+    assert say("forget", "--days", "0").output == "1 runs are gone\n"
+    assert [run["id"] for run in json.loads(say("list", "--json").output)["runs"]] == ["waiting"]
