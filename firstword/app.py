@@ -21,7 +21,7 @@ from grant import GrantRefused, Signer, granted
 from llm_door import Keeping, Session, create_door, keep, single_user
 from tts import create_speech
 from voice import create_voice
-from web import Asker, Who, create_pages, create_threads
+from web import Asker, Who, create_memories, create_pages, create_threads
 
 
 def create_kept_app(settings: Settings, base_url: str) -> ASGIApp:
@@ -66,7 +66,9 @@ def _include(app: FastAPI, house: House) -> None:
     app.include_router(create_voice(house.voice_parts(), house.calls))
     app.include_router(create_speech(house.speech_source(), house.signer))
     app.include_router(create_transcriptions(house.hearing_source(), house.signer))
-    app.include_router(create_threads(house.kept, _asker(session, house.signer)))
+    who = _asker(session, house.signer)
+    app.include_router(create_threads(house.kept, who))
+    app.include_router(create_memories(house.core.memories, who))
     app.include_router(create_pages(house.cards, house.readiness))
 
 

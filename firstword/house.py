@@ -163,6 +163,7 @@ class House:
                 visual=bot.voice.visual,
                 language=bot.voice.language,
                 voices=bot.voice.voices,
+                remembers=bot.memory == "person+recall",
             )
             for bot in self.core.bots.values()
             if bot.voice is not None

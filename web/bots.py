@@ -18,7 +18,7 @@ class BotCard:
 
     `slug` is its address (`/app/voice/<slug>`), `first` the sentence it opens with ("" where it waits), `visual` the
     shape its site chose, `language` a BCP 47 tag. `voices` and `languages` are what a reader may choose from; a list of
-    fewer than two is no choice and is not shown.
+    fewer than two is no choice and is not shown. `remembers` is whether it keeps what people say.
     """
 
     slug: str
@@ -29,3 +29,4 @@ class BotCard:
     about: str = ""
     voices: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    remembers: bool = False

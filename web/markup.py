@@ -90,6 +90,7 @@ def voice_page(bot: BotCard, *, static: str, modules: Sequence[str]) -> str:
             language=bot.language,
             voices=json.dumps(bot.voices),
             languages=json.dumps(bot.languages),
+            forgetful="" if bot.remembers else "hidden",
             **{f"icon_{name}": "" for name in _ICONS},
         )
     )
@@ -144,8 +145,10 @@ _BODY = """<body class="talk" data-bot="$slug" data-name="$name" data-first="$fi
 <div class="dialog-top"><h2 id="drawer-title">Conversations</h2>
 <button class="tool" type="button" data-does="close" aria-label="Close">×</button></div>
 <button class="button quiet" type="button" data-does="fresh">New conversation</button>
-<p class="small" role="status"></p>
-<ul></ul>
+<details id="memories" $forgetful><summary>What I remember</summary>
+<p class="small" role="status"></p><ul></ul></details>
+<p class="small" role="status" id="kept-said"></p>
+<ul id="threads"></ul>
 <button class="button quiet" id="older" type="button" data-does="older" hidden>Older ones</button>
 </dialog>
 <noscript><p class="bare">This page needs JavaScript: it carries the sound both ways.</p></noscript>

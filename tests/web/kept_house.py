@@ -16,7 +16,10 @@ from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from sqlalchemy import insert
 
+from agents_core import desk, rows
+from agents_core.recall import Memories
 from database import Database
 from firstword.serving import serving
 from firstword.testing.doors import ScriptedDoor
@@ -27,11 +30,11 @@ from models.lanes import Lanes
 from tts import Speaker
 from voice import BotVoice, DoorClient, Limits, VoiceParts, create_voice
 from voice.kept import Kept
-from web import Asker, BotCard, create_pages, create_threads
+from web import Asker, BotCard, create_memories, create_pages, create_threads
 
 T = TypeVar("T")
 SIGNER = Signer("a secret for the page's tests alone")
-CARD = BotCard("guide", "Guide", "Ask me anything about Firstword.", "aura", "en", "Knows how this program works.")
+CARD = BotCard("guide", "Guide", "Ask me anything about Firstword.", remembers=True)
 
 
 class KeptHouse:
@@ -42,6 +45,7 @@ class KeptHouse:
         self.limits = limits or Limits()
         self.url = ""
         self.kept: Kept
+        self._core: Database
         self._database = f"sqlite:///{folder / 'here.db'}"
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -91,6 +95,21 @@ class KeptHouse:
 
         return self.do(say())
 
+    def remember(self, *said: str, subject: str = "owner") -> None:
+        """What the bot keeps of a person, oldest first."""
+
+        async def write() -> None:
+            async with self._core.write() as db:
+                for n, one in enumerate(said):
+                    row = {"person": subject, "bot": "guide", "run": f"{subject}-{n}", "said": one, "model": "none"}
+                    await db.execute(insert(desk.MEMORIES).values(**row, vector=b"", at_s=float(n)))
+
+        self.do(write())
+
+    def remembered(self, subject: str = "owner") -> list[str]:
+        """What it still keeps, newest first."""
+        return [one.said for one in self.do(Memories(self._core).of(subject, "guide"))]
+
     def threads(self) -> list[str]:
         """Titles, newest first."""
 
@@ -114,6 +133,9 @@ class KeptHouse:
         self._stop = asyncio.Event()
         self.kept = Kept(Database(self._database))
         await self.kept.open()
+        self._core = Database(self._database)
+        for migrations in (rows.MIGRATIONS, desk.MIGRATIONS):
+            await self._core.bring_up(migrations)
         lanes = Lanes()
         client = DoorClient(lambda: self.url)
         port = urlsplit(self.url).port or 0
@@ -125,6 +147,7 @@ class KeptHouse:
         finally:
             await client.close()
             await self.kept.close()
+            await self._core.close()
             lanes.close()
 
     def _app(self, lanes: Lanes, client: DoorClient) -> FastAPI:
@@ -141,6 +164,7 @@ class KeptHouse:
         app = FastAPI()
         app.include_router(create_pages(lambda: [CARD]))
         app.include_router(create_threads(self.kept, owner))
+        app.include_router(create_memories(Memories(self._core), owner))
         app.include_router(create_voice(parts))
         app.post("/app/voice/{bot}/start")(begin)
         app.mount("/", self.door.app)

@@ -51,11 +51,14 @@ def test_axe_finds_nothing_while_a_conversation_is_had(visit: Callable[..., Any]
 def test_axe_finds_nothing_in_the_drawer(visit: Callable[..., Any], house: Opened) -> None:
     here = house()
     here.keep("An old question?", "An old answer.")
+    here.remember("I have two dogs.")
     here.keep("Another one, which is longer than the drawer is wide, so that it is cut after its second line?")
     page = visit(base=here.url)
     page.click("#kept")
     page.wait_for_selector("#drawer .thread >> nth=1")
     assert looked_at(page) == {}
+    page.click("#memories summary")
+    page.wait_for_selector("#memories li")
     page.click("#drawer [data-does=ask] >> nth=0")
     assert looked_at(page) == {}
     page.click("#drawer [data-does=keep]")

@@ -123,7 +123,7 @@ def test_the_drawer_is_worked_by_keyboard_and_gives_the_focus_back(visit: Callab
         reached.append(page.evaluate(FOCUSED))
         page.keyboard.press("Tab")
     # Nothing behind the drawer is reached while it is open.
-    assert set(reached) - {"BODY"} == {"close", "fresh", "choose", "ask"}
+    assert set(reached) - {"BODY"} == {"close", "fresh", "SUMMARY", "choose", "ask"}
     page.keyboard.press("Escape")
     assert not page.is_visible("#drawer")
     assert page.evaluate(FOCUSED) == "kept"
@@ -140,6 +140,32 @@ def test_the_drawer_is_worked_by_keyboard_and_gives_the_focus_back(visit: Callab
     page.keyboard.press("Enter")
     wait_for(page, lambda: here.threads() == ["Older."])
     until(page, f"({FOCUSED}) === 'choose'")
+
+
+def test_what_is_remembered_is_read_and_forgotten_by_whose_it_is(visit: Callable[..., Any], house: Opened) -> None:
+    here = house()
+    here.remember("I have two dogs.", "I live in Lisbon.", "<b>bold</b>")
+    here.remember("I am somebody else.", subject="bo")
+    page = visit(base=here.url)
+    page.click("#kept")
+    page.focus("#memories summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#memories li >> nth=2")
+    assert page.locator("#memories li span").all_inner_texts() == [
+        "<b>bold</b>", "I live in Lisbon.", "I have two dogs.",
+    ]  # fmt: skip
+    page.focus("[aria-label='Forget “I live in Lisbon.”']")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#memories [role=status]:has-text('Forgotten.')")
+    assert here.remembered() == ["<b>bold</b>", "I have two dogs."]
+    assert page.evaluate("document.activeElement.ariaLabel") == "Forget “I have two dogs.”"
+    assert here.remembered("bo") == ["I am somebody else."]
+
+
+def test_a_bot_that_remembers_nothing_says_nothing_of_it(visit: Callable[..., Any]) -> None:
+    page = visit()
+    page.click("#kept")
+    assert not page.is_visible("#memories")
 
 
 def test_nothing_kept_and_nobody_there_are_said_in_words(visit: Callable[..., Any], house: Opened) -> None:

@@ -28,7 +28,15 @@ def client(*bots: BotCard, **ready: object) -> TestClient:
 
 
 def test_the_room_offers_these_names() -> None:
-    assert sorted(web.__all__) == ["Asker", "BotCard", "VISUALS", "Who", "create_pages", "create_threads"]
+    assert sorted(web.__all__) == [
+        "Asker",
+        "BotCard",
+        "VISUALS",
+        "Who",
+        "create_memories",
+        "create_pages",
+        "create_threads",
+    ]
 
 
 def test_the_first_page_lists_the_bots_and_leads_to_them() -> None:

@@ -16,8 +16,8 @@ export class Drawer {
     this.dialog = dialog;
     this.threads = threads;
     this.on = on;
-    this.list = /** @type {HTMLUListElement} */ (dialog.querySelector("ul"));
-    this.said = /** @type {HTMLElement} */ (dialog.querySelector("[role=status]"));
+    this.list = /** @type {HTMLUListElement} */ (dialog.querySelector("#threads"));
+    this.said = /** @type {HTMLElement} */ (dialog.querySelector("#kept-said"));
     this.older = /** @type {HTMLButtonElement} */ (dialog.querySelector("#older"));
     /** @type {string | null} */
     this.next = null;
@@ -114,7 +114,7 @@ export class Drawer {
     const words = document.createElement("p");
     box.className = "asked";
     box.role = "group";
-    words.textContent = `Forget “${thread.title}”? It is gone for good.`;
+    words.textContent = `Forget “${thread.title}”? Its lines are deleted.`;
     box.ariaLabel = words.textContent;
     box.append(words, button("Forget", "forget", "button"), button("Keep", "keep", "button quiet"));
     row.replaceChildren(box);

@@ -8,6 +8,7 @@ import { holdable, writable } from "./controls.js";
 import { debug } from "./debug.js";
 import { Drawer } from "./drawer.js";
 import { whenReady } from "./loading.js";
+import { Memories } from "./memories.js";
 import { Microphone, NoMicrophone, whyNoMicrophone } from "./microphone.js";
 import { Player } from "./player.js";
 import { Realtime, newId } from "./realtime.js";
@@ -365,6 +366,7 @@ const drawer = new Drawer($("drawer"), threads, {
   fresh: () => goOn("", []),
   forgotten: (id) => id === wire.thread && goOn("", []),
 });
+new Memories($("memories"), bot.bot);
 $("kept").addEventListener("click", () => drawer.open());
 addEventListener("pagehide", () => wire.close());
 addEventListener("pageshow", (event) => event.persisted && now.link !== "idle" && wire.connect());

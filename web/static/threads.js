@@ -30,8 +30,8 @@ export class Threads {
   }
 }
 
-/** @param {string} method @param {string} address @returns {Promise<any>} */
-async function ask(method, address) {
+/** What the server says, or an `Error` with its sentence. @param {string} method @param {string} address @returns {Promise<any>} */
+export async function ask(method, address) {
   let reply;
   try {
     reply = await fetch(address, { method, headers: { Accept: "application/json" } });
