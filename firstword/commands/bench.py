@@ -102,3 +102,15 @@ def barge_in(quick: bool, jobs: int, as_json: bool) -> None:
     told = (lambda line: click.echo(line, err=True)) if not as_json else (lambda _line: None)
     result = measure(load_settings(single_user=True), quick=quick, jobs=jobs, told=told)
     click.echo(json.dumps(result) if as_json else table(result))
+
+
+@bench.command(short_help="What the door adds to a model's own first word.")
+@click.option("--strain", is_flag=True, help="refused grants and slow clients too: half a minute more")
+@click.option("--quick", is_flag=True, help="one stream, to see that it runs")
+@click.option("--json", "as_json", is_flag=True, help="print one object")
+def door(strain: bool, quick: bool, as_json: bool) -> None:
+    """Ask a model at an even pace itself and through the door, 1, 8 and 64 streams at once, and compare."""
+    from benchmarks.door import measure, table
+
+    result = measure(quick=quick, strain=strain)
+    click.echo(json.dumps(result) if as_json else table(result))

@@ -24,6 +24,8 @@ export class Microphone {
     this.onLost = onLost;
     this.stream = null;
     this.node = null;
+    /** The same microphone for a call, which hears only while the person has the turn to talk. */
+    this.line = null;
   }
 
   get open() {
@@ -47,6 +49,7 @@ export class Microphone {
     });
     this.stream = stream;
     this.node = node;
+    this.line = stream.getAudioTracks()[0].clone();
   }
 
   /** The browser shows a muted microphone as such, and nothing but silence is captured. @param {boolean} on */
@@ -54,10 +57,16 @@ export class Microphone {
     for (const track of this.stream?.getAudioTracks() ?? []) track.enabled = on;
   }
 
+  /** What a call hears of it. @param {boolean} on */
+  talk(on) {
+    if (this.line) this.line.enabled = on;
+  }
+
   stop() {
+    this.line?.stop();
     for (const track of this.stream?.getTracks() ?? []) track.stop();
     this.node?.disconnect();
-    this.stream = this.node = null;
+    this.stream = this.node = this.line = null;
   }
 }
 

@@ -57,6 +57,7 @@ const microphone = new Microphone(
   },
   () => {
     now.microphone = false;
+    wire.hear(null);
     notice("The microphone went away. You can write instead.");
     show();
   },
@@ -117,6 +118,8 @@ const wire = new Realtime(
       sounding = item;
       player.push(item, pcm);
     },
+    stream: (stream) => player.follow(stream),
+    sounding: (audible) => player.sounds(audible),
     soundDone() {
       player.end();
     },
@@ -225,6 +228,7 @@ async function begin(withMicrophone) {
 async function openMicrophone() {
   try {
     await microphone.start(context);
+    wire.hear(microphone.line);
     now.microphone = true;
     now.muted = false;
   } catch (fault) {
@@ -326,6 +330,7 @@ function show() {
   mic.ariaPressed = String(settings.way === "open" ? now.muted : now.talking);
   mic.ariaLabel = mic.title = micInWords(now, settings.way);
   $("start").hidden = now.link !== "idle";
+  microphone.talk(listening());
   debug({ phase: now.phase, link: now.link });
 }
 

@@ -1,6 +1,9 @@
 // The loudspeaker: takes pieces of 24 kHz sound by the item they belong to, and can pause, go on, or forget at once.
 // It knows how much of an item was really played; what that means for the conversation is realtime.js's to say.
 
+// As often as the worklet tells of its own sound.
+const WATCH_MS = 50;
+
 export class Player {
   /** @param {(progress: {level: number, audible: boolean, queuedMs: number, playedMs: number, item: string}) => void} onProgress */
   constructor(onProgress) {
@@ -10,6 +13,37 @@ export class Player {
     this.audible = false;
     this.clears = new Map();
     this.nextClear = 0;
+    /** The sound of a call plays by itself; here it is watched, and silenced before the server has heard of it. */
+    this.voice = null;
+    this.watching = 0;
+  }
+
+  /** The sound of a call. @param {MediaStream} stream */
+  follow(stream) {
+    this.voice ??= new Audio();
+    this.voice.srcObject = stream;
+    this.voice.play().catch(() => {});
+    if (!this.context) return;
+    this.meter?.disconnect();
+    this.meter = this.context.createMediaStreamSource(stream);
+    this.analyser ??= new AnalyserNode(this.context, { fftSize: 512 });
+    this.meter.connect(this.analyser);
+  }
+
+  /** An answer begins or ends on the call. @param {boolean} audible */
+  sounds(audible) {
+    clearInterval(this.watching);
+    if (audible && this.voice) this.voice.muted = false;
+    const samples = new Float32Array(512);
+    const tell = () => {
+      this.analyser?.getFloatTimeDomainData(samples);
+      let level = 0;
+      for (const sample of audible ? samples : []) level = Math.max(level, Math.abs(sample));
+      this.audible = audible;
+      this.onProgress({ level, audible, queuedMs: 0, playedMs: 0, item: "" });
+    };
+    this.watching = audible ? setInterval(tell, WATCH_MS) : 0;
+    tell();
   }
 
   /** @param {AudioContext} context */
@@ -37,6 +71,7 @@ export class Player {
   }
 
   resume() {
+    if (this.voice) this.voice.muted = false;
     this.node?.port.postMessage({ do: "resume" });
   }
 
@@ -45,6 +80,10 @@ export class Player {
    * @returns {Promise<{item: string, playedMs: number} | null>}
    */
   clear() {
+    if (this.watching) {
+      this.voice.muted = true;
+      this.sounds(false);
+    }
     if (!this.node) return Promise.resolve(null);
     const id = this.nextClear++;
     this.node.port.postMessage({ do: "clear", id });
@@ -60,6 +99,7 @@ export class Player {
       this.clears.delete(data.id);
       return;
     }
+    if (this.watching) return;
     this.audible = data.audible;
     this.onProgress(data);
   }

@@ -1,7 +1,8 @@
-// The conversation's wire: OpenAI's Realtime events over a WebSocket, with what Firstword adds to them.
+// The conversation's wire: OpenAI's Realtime events over a line (a call or a WebSocket), with what Firstword adds to them.
 // It knows events, not pictures or loudspeakers. Lost connections come back by themselves, with the lines said so far.
 
 import { fromBase64, toBase64 } from "./bytes.js";
+import { openLine } from "./line.js";
 
 const BACKOFF_MS = [400, 1000, 2000, 4000, 8000, 15000];
 // More than this waiting to be sent is a network that does not carry sound: frames are dropped rather than late.
@@ -47,6 +48,8 @@ export class Realtime {
     this.items = new Map();
     this.waiting = [];
     this.response = null;
+    /** What a call hears, and who takes its sound. @type {import("./line.js").Ear} */
+    this.ear = { track: null, onSound: (stream) => on.stream(stream) };
     addEventListener("online", () => this.#again(0));
   }
 
@@ -86,9 +89,15 @@ export class Realtime {
     this.send({ type: "session.update", session });
   }
 
+  /** The microphone's own track, for a line that carries sound. @param {MediaStreamTrack | null} track */
+  hear(track) {
+    this.ear.track = track;
+    this.socket?.hear?.(track);
+  }
+
   /** @param {ArrayBuffer} pcm */
   sound(pcm) {
-    if (!this.open || this.socket.bufferedAmount > MOST_WAITING_BYTES) return;
+    if (!this.open || this.socket.carriesSound || this.socket.bufferedAmount > MOST_WAITING_BYTES) return;
     this.send({ type: "input_audio_buffer.append", audio: toBase64(pcm) });
   }
 
@@ -159,9 +168,7 @@ export class Realtime {
       return this.#lost();
     }
     this.#renewAt(started.expires_at);
-    const url = new URL("/v1/realtime", location.href);
-    url.protocol = url.protocol.replace("http", "ws");
-    const socket = new WebSocket(url, ["realtime", `openai-insecure-api-key.${started.grant}`]);
+    const socket = openLine(started.grant, this.ear);
     this.socket = socket;
     let opened = false;
     socket.onopen = () => {
@@ -273,6 +280,10 @@ export class Realtime {
       case "response.done":
         this.response = null;
         return on.done(event.response);
+      case "output_audio_buffer.started":
+        return on.sounding(true);
+      case "output_audio_buffer.stopped":
+        return on.sounding(false);
       case "output_audio_buffer.cleared":
         return on.quiet();
       case "conversation.item.retrieved":
