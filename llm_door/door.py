@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
@@ -72,7 +72,7 @@ def create_door(
             ours=request.headers.get(TRACE_HEADER) == "1",
         )
 
-    @router.post("/v1/chat/completions")
+    @router.post("/v1/chat/completions", openapi_extra=_CHAT)
     async def chat(request: Request) -> Response:
         held = granted(signer, request.headers)
         try:
@@ -112,6 +112,39 @@ def create_door(
         return begin(core.bots.get(bot), person, signer)
 
     return router
+
+
+# The body is read by hand, so that whatever else an SDK sends is left aside; this is what is looked at.
+_CHAT: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["messages"],
+                    "properties": {
+                        "messages": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {
+                                "type": "object",
+                                "required": ["role", "content"],
+                                "properties": {
+                                    "role": {"enum": ["user", "assistant", "system"]},
+                                    "content": {"type": "string"},
+                                },
+                            },
+                        },
+                        "stream": {"type": "boolean"},
+                        "stream_options": {"type": "object", "properties": {"include_usage": {"type": "boolean"}}},
+                        "metadata": {"type": "object", "properties": {"language": {"type": "string"}}},
+                    },
+                }
+            }
+        },
+    }
+}
 
 
 def _ask(asked: Asked, held: Grant, bot: Bot) -> Ask:

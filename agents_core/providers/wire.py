@@ -7,8 +7,10 @@ closes the connection, which stops the model.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import ssl
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from typing import Any, Protocol
 
 import httpx2
@@ -22,6 +24,8 @@ from agents_core.providers.stream import Events
 
 # A connection is made in a round trip or two; a provider that needs longer would miss the first word's limit anyway.
 CONNECT_S = 3.0
+# The last byte comes with the last word, or the provider keeps its streams open.
+REST_S = 0.1
 # An error's body is read for its sentence only.
 _ERROR_BYTES = 64 * 1024
 # A whole answer that was not streamed: a book, and then somebody is playing a trick.
@@ -51,6 +55,11 @@ class Heard:
     def over(self) -> bool:
         """Nothing more is wanted: the answer said that it is over, or is as long as was asked for."""
         return self._reading.over or self._brief.over
+
+    @property
+    def told(self) -> bool:
+        """The model itself said that it is over: what is left of the stream is its end."""
+        return self._reading.over
 
     def push(self, data: bytes) -> Iterator[str]:
         """The words that `data` completes, an event at a time: those before a fault are words, however it was cut."""
@@ -113,11 +122,14 @@ class Wire:
                     if said := heard.push_whole(text):
                         yield Words(said)
                 else:
-                    async for data in response.aiter_bytes():
+                    chunks = response.aiter_bytes()
+                    async for data in chunks:
                         for said in heard.push(data):
                             yield Words(said)
                         if heard.over:
                             break
+                    if heard.told:
+                        await _rest(chunks)
         except httpx2.TimeoutException:
             raise ProviderFault(provider_fault(f"{self._name} did not answer in time")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as fault:
@@ -135,6 +147,15 @@ class Wire:
 
 def _names(question: Question) -> tuple[str, ...]:
     return tuple(tool["function"]["name"] for tool in question.tools)
+
+
+async def _rest(chunks: AsyncIterator[bytes]) -> None:
+    """Read a stream that is over to its last byte: only then is its connection kept for the next question, whose first
+    word would else wait for a handshake."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(REST_S):
+            async for _ in chunks:
+                pass
 
 
 async def _bounded(response: httpx2.Response, most_bytes: int) -> bytes:

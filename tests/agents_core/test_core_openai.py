@@ -146,3 +146,37 @@ def test_what_is_sent_is_what_the_profile_says() -> None:
         "stream_options": {"include_usage": True},
         "temperature": 0.0,
     }
+
+
+async def test_the_next_question_goes_on_the_same_connection_and_waits_for_no_handshake() -> None:
+    """A stream that said `[DONE]` is read to its last byte; left unread, its connection would be closed."""
+    connections = 0
+    chunk = HELLO + STOP
+    said = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    said += f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n"
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]))
+                writer.write(said)
+                await writer.drain()
+                writer.write(b"0\r\n\r\n")
+        except asyncio.IncompleteReadError:
+            writer.close()
+            await writer.wait_closed()
+            left.set()
+
+    left = asyncio.Event()
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    provider = OpenAIProvider(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", "m0", trust_env=False)
+    for _ in range(3):
+        given = [said async for said in provider.ask(Question(({"role": "user", "content": "Hi"},)))]
+        assert isinstance(given[-1], Whole)
+    assert connections == 1
+    await provider.close()
+    await left.wait()
+    server.close()
