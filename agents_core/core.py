@@ -164,6 +164,11 @@ class Core:
         return await self._store.spent(person, bot)
 
     @property
+    def resting(self) -> dict[str, bool]:
+        """Of each provider by name whether it is left alone at this moment, because it failed too often."""
+        return self._means.line.resting
+
+    @property
     def memories(self) -> Memories:
         """What is remembered of people: theirs to read and to forget."""
         return self._means.memories

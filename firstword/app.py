@@ -69,6 +69,7 @@ def _include(app: FastAPI, house: House) -> None:
     who = _asker(session, house.signer)
     app.include_router(create_threads(house.kept, who))
     app.include_router(create_memories(house.core.memories, who))
+    app.add_api_route("/metrics", house.metrics.response, include_in_schema=False)
     app.include_router(create_pages(house.cards, house.readiness))
 
 

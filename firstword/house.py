@@ -19,6 +19,7 @@ from agents_core.library import Bots
 from asr import Ear, HearingSource, Listener, ListenSettings, SmartTurn, WhisperRecogniser
 from database import Database
 from firstword.errors import CannotStart
+from firstword.metrics import Metrics
 from firstword.settings import Settings
 from firstword.voices import endpoint_for, engine_for, others_for
 from grant import Signer
@@ -115,6 +116,7 @@ class House:
         self._ear = ear_for(settings, self._ear_lane)
         self._door = DoorClient(base_url)
         self.calls = Calls()
+        self.metrics = Metrics(self.moment)
         self.warmed = False
         self._faults: list[str] = []
 
@@ -148,6 +150,14 @@ class House:
         if self._endpoint is not None:
             self._endpoint.close()
 
+    def moment(self) -> dict[str, dict[str, float]]:
+        """What `/metrics` tells of this moment."""
+        return {
+            "ready": {"server": float(self.warmed)},
+            "open": {"calls": float(len(self.calls))},
+            "breaker_open": {name: float(resting) for name, resting in self.core.resting.items()},
+        }
+
     def readiness(self) -> dict[str, object]:
         """What `/readyz` says: whether conversations may begin, what is still loading, and what could not be warmed."""
         waiting = [] if self.warmed else [{"name": "engines", "what": "warming up", "bytes": 0, "total_bytes": 0}]
@@ -179,6 +189,7 @@ class House:
             bot=self._bot_voice,
             origins=frozenset(self.settings.allowed_origins),
             ice_servers=ice_servers_for(self.settings),
+            observe=self.metrics.observe,
             limits=_limits_of(self.settings),
             kept=self.kept,
         )

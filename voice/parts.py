@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from asr.events import ListenEvent
 from grant import Signer
@@ -109,7 +109,8 @@ class VoiceParts:
     """Everything `create_voice` needs.
 
     `bot` gives how a bot sounds, and raises `KeyError` for one that is not there. `origins` are the web origins let in
-    besides our own; `ice_servers` help calls through the network. `clock` is monotonic seconds, and `sleep` waits on
+    besides our own; `ice_servers` help calls through the network. `observe` is told the receipt of
+    each answer, with its bot. `clock` is monotonic seconds, and `sleep` waits on
     that clock.
     """
 
@@ -121,6 +122,7 @@ class VoiceParts:
     origins: frozenset[str] = frozenset()
     ice_servers: tuple[IceServer, ...] = ()
     limits: Limits = Limits()
+    observe: Callable[[str, dict[str, Any]], None] = lambda _bot, _trace: None
     kept: Kept | None = None
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -39,6 +39,7 @@ class Playing:
         history: History,
         gate: Gate,
         speaker: SpeakerPort,
+        bot: str,
         act: Callable[[TurnEvent], None],
         wake: Callable[[], None],
     ) -> None:
@@ -47,6 +48,7 @@ class Playing:
         self._history = history
         self._gate = gate
         self._speaker = speaker
+        self._bot = bot
         self._act = act
         self._wake = wake
         self._answers: dict[int, Answer] = {}
@@ -235,6 +237,7 @@ class Playing:
         fields: dict[str, Any] = trace_of(answer, self.measured, interrupted=interrupted)
         self.measured = Measured()
         self._wire.own("trace", **fields)
+        self._parts.observe(self._bot, fields)
 
 
 def _reason(*, by_person: bool) -> Literal["turn_detected", "client_cancelled"]:

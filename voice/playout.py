@@ -38,6 +38,8 @@ class Playout:
         self._held_at: float | None = None
         self._held_played = 0
         self._ended = False
+        self._excused = False
+        self.dry = 0
         self._left = asyncio.Event()
         self._levels: deque[tuple[int, float]] = deque(maxlen=round((ahead_s + 1.0) / CHUNK_S))
 
@@ -79,6 +81,9 @@ class Playout:
         if self._base is None:
             self._base = now
         behind = now - self._base - self._sent / self._rate_hz
+        if behind > 0 and self._sent and not self._excused:
+            self.dry += 1
+        self._excused = False
         if behind > 0:  # the client ran dry while there was nothing to send; real time begins again here
             self._base += behind
         may = round((now - self._base) * self._rate_hz) + self._ahead - self._sent
@@ -103,6 +108,8 @@ class Playout:
             return
         if self._base is not None and self._client_holds:
             self._base += now - self._held_at
+        # A client that played on while we held has run dry by our own wish.
+        self._excused = not self._client_holds
         self._held_at = None
 
     def stop(self) -> None:

@@ -81,6 +81,7 @@ class Session:
             history=self.history,
             gate=self._gate,
             speaker=parts.speaker(self.bot),
+            bot=grant.bot,
             act=self.act,
             wake=self._wake.set,
         )

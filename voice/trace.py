@@ -52,6 +52,7 @@ def trace_of(answer: Answer, measured: Measured, *, interrupted: bool) -> dict[s
         "decided_by": measured.decided_by,
         "speculated": answer.speculated,
         "wasted": measured.wasted,
+        "underruns": answer.playout.dry,
         "interrupted": interrupted,
         "provider": answer.trace.get("provider", ""),
         "model": answer.trace.get("model", ""),

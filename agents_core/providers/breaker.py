@@ -21,6 +21,10 @@ class Breaker:
         self._open_until_s: float | None = None
         self._probing = False
 
+    def open(self, now_s: float) -> bool:
+        """Whether the provider is left alone; asking this lets no question through."""
+        return self._open_until_s is not None and now_s < self._open_until_s
+
     def refusal(self, now_s: float) -> str | None:
         """Why the provider is not asked, or None: then the question is let through and its outcome must be told."""
         if self._open_until_s is None:

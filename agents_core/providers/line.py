@@ -146,6 +146,12 @@ class Line:
         for provider in self._providers:
             await provider.close()
 
+    @property
+    def resting(self) -> dict[str, bool]:
+        """Of each provider by name whether it is left alone at this moment, because it failed too often."""
+        now_s = self._clock()
+        return {one.name: self._breakers[id(one)].open(now_s) for one in self._providers}
+
     def _refusal(self, provider: Provider) -> str | None:
         if provider.costs and not self._live:
             return "it costs money and buying is not switched on"

@@ -131,3 +131,21 @@ def test_s6_any_order_of_pushes_holds_and_beats_loses_and_repeats_nothing(
     out += run(playout, clock, 30.0)
     got = Pcm.join([Pcm.silence(0, RATE_HZ), *out])
     assert np.array_equal(got.samples, ramp(pushed / RATE_HZ).samples)
+
+
+def test_a_client_that_ran_dry_is_counted_once_and_a_hold_is_no_running_dry() -> None:
+    playout = Playout(24_000)
+    playout.push(Pcm(np.ones(24_000, dtype=np.float32), 24_000))
+    at = 0.0
+    while playout.queued_s:
+        playout.take(at)
+        at += 0.02
+    assert playout.dry == 0
+    playout.push(Pcm(np.ones(2_400, dtype=np.float32), 24_000))
+    playout.take(5.0)
+    assert playout.dry == 1
+    playout.push(Pcm(np.ones(2_400, dtype=np.float32), 24_000))
+    playout.hold(5.01)
+    playout.resume(9.0)
+    playout.take(9.0)
+    assert playout.dry == 1
