@@ -33,13 +33,14 @@ async def look(url: str, *allowed: str, **names: Sequence[str]) -> str:
 
 @pytest.mark.parametrize("host", REFUSED)
 async def test_an_address_inside_is_refused_however_it_is_spelled(host: str) -> None:
-    with pytest.raises(UrlRefused):
+    # Some spellings are no address to the client itself, which refuses them before we do.
+    with pytest.raises((UrlRefused, httpx2.InvalidURL)):
         await look(f"http://{host}/")
 
 
 @pytest.mark.parametrize("host", PUBLIC)
 async def test_a_public_address_passes(host: str) -> None:
-    assert await look(f"https://{host}/") == host.strip("[]")
+    assert ip_address(await look(f"https://{host}/")) == ip_address(host.strip("[]"))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ async def test_what_the_owner_allows_may_be_private_and_never_metadata(address: 
     with pytest.raises(UrlRefused, match="never"):
         await look("http://intranet.example/", "intranet.example", intranet_example=[address])
     assert is_metadata(ip_address(address))
-    assert is_metadata(ip_address(address)) or is_public(ip_address(address))
+    assert not is_public(ip_address("10.0.0.1"))
 
 
 @pytest.fixture
