@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from sound import FrameReader, Pcm
-from tts.engine import Voice
+from tts.engine import CAP_STREAMED, Voice
 from tts.errors import TtsError
 from tts.riff import Header
 
@@ -40,16 +40,30 @@ def speech_url(address: str) -> str:
 
 
 class EndpointEngine:
-    """Speech from `url` (a base or the full path). `key` goes out as a bearer token and nowhere else."""
+    """Speech from `url` (a base or the full path). `key` goes out as a bearer token and nowhere else.
+
+    After `silent_s` seconds without a byte a piece is given up. `loop` makes the loop that requests run on, and
+    `transport` is httpx's, for whoever has a clock or a network of their own.
+    """
 
     def __init__(
-        self, url: str, *, key: str = "", model: str = "", voice: str = "", silent_s: float = SILENT_S
+        self,
+        url: str,
+        *,
+        key: str = "",
+        model: str = "",
+        voice: str = "",
+        silent_s: float = SILENT_S,
+        loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+        transport: Any = None,
     ) -> None:
         self._url = speech_url(url)
         self._key = key
         self._model = model
         self._voice = voice
         self._silent_s = silent_s
+        self._new_loop = loop
+        self._transport = transport
         self._rate_hz = RATE_HZ
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Any = None
@@ -64,6 +78,11 @@ class EndpointEngine:
     def sample_rate_hz(self) -> int:
         """The rate of what came last; what `speak` gives carries its own."""
         return self._rate_hz
+
+    @property
+    def cap(self) -> int:
+        """300 characters: it is heard as it arrives."""
+        return CAP_STREAMED
 
     def voices(self) -> Sequence[Voice]:
         """The configured voice; an endpoint knows others that it does not tell."""
@@ -107,7 +126,7 @@ class EndpointEngine:
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                self._loop = self._new_loop()
                 threading.Thread(target=_serve, args=(self._loop,), name="speech-endpoint", daemon=True).start()
             return self._loop
 
@@ -116,21 +135,29 @@ class EndpointEngine:
         import httpx2
 
         if self._client is None:
-            self._client = httpx2.AsyncClient(timeout=httpx2.Timeout(self._silent_s, connect=CONNECT_S))
+            # Silence is watched below, whatever carries the bytes.
+            timeout = httpx2.Timeout(None, connect=CONNECT_S, write=self._silent_s)
+            self._client = httpx2.AsyncClient(timeout=timeout, transport=self._transport)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         host = urlsplit(self._url).netloc.rpartition("@")[2]
         try:
-            async with self._client.stream("POST", self._url, json=body, headers=headers) as answer:
-                if answer.status_code != 200:
-                    raise TtsError(f"the speech endpoint {host} answered {answer.status_code}")
-                kind = answer.headers.get("content-type", "")
-                reader = _Reader(_rate(kind, answer.headers.get("x-sample-rate", "")), kind, host)
-                async for data in answer.aiter_bytes():
-                    pcm = reader.push(data)
-                    if pcm is not None and len(pcm):
-                        self._rate_hz = pcm.rate_hz
-                        await give(pcm.mono())
-                reader.end()
+            async with asyncio.timeout(self._silent_s) as silence:
+                async with self._client.stream("POST", self._url, json=body, headers=headers) as answer:
+                    if answer.status_code != 200:
+                        raise TtsError(f"the speech endpoint {host} answered {answer.status_code}")
+                    kind = answer.headers.get("content-type", "")
+                    reader = _Reader(_rate(kind, answer.headers.get("x-sample-rate", "")), kind, host)
+                    async for data in answer.aiter_bytes():
+                        pcm = reader.push(data)
+                        if pcm is not None and len(pcm):
+                            self._rate_hz = pcm.rate_hz
+                            # While the listener has enough, it is not the endpoint that says nothing.
+                            silence.reschedule(None)
+                            await give(pcm.mono())
+                        silence.reschedule(asyncio.get_running_loop().time() + self._silent_s)
+                    reader.end()
+        except TimeoutError as fault:
+            raise TtsError(f"the speech endpoint {host} said nothing for {self._silent_s:g} s") from fault
         except httpx2.HTTPError as fault:
             reason = str(fault) or type(fault).__name__
             raise TtsError(f"the speech endpoint {host} did not answer to the end: {reason}") from fault

@@ -11,6 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sound import Pcm
+from tts.cut import CAP
+
+# What an engine speaks well in one piece, where it gives sound while it makes it; and where it makes a piece whole: ten
+# seconds of sound, which hold up nobody for long, are cut short cheaply, and are made well within the limit of a step.
+CAP_STREAMED = CAP
+CAP_WHOLE = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,10 @@ class Engine(Protocol):
     @property
     def sample_rate_hz(self) -> int:
         """The rate of what `speak` gives, from the voice's own configuration."""
+
+    @property
+    def cap(self) -> int:
+        """Characters that it is given in one piece at most."""
 
     def voices(self) -> Sequence[Voice]:
         """What it offers; the first is its default."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sound import Pcm
-from tts.engine import Voice
+from tts.engine import CAP_WHOLE, Voice
 from tts.errors import NoVoice, TtsError, UnknownVoice
 from tts.graph import open_graph
 from tts.trim import EdgeTrim
@@ -69,6 +69,11 @@ class KokoroEngine:
     def sample_rate_hz(self) -> int:
         """24 000: what the model was trained at."""
         return RATE_HZ
+
+    @property
+    def cap(self) -> int:
+        """150 characters: a piece is made whole."""
+        return CAP_WHOLE
 
     def voices(self) -> Sequence[Voice]:
         """The voices of the file, each with its own language; any of them speaks the others with an accent."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sound import Pcm, Samples
-from tts.engine import Voice
+from tts.engine import CAP_STREAMED, Voice
 from tts.errors import NoVoice, UnknownVoice
 from tts.graph import open_graph
 from tts.split import WHOLE, Parts, read_split
@@ -72,6 +72,11 @@ class PiperEngine:
     def streams(self) -> bool:
         """Whether a piece is heard before it is made whole: its graph was split."""
         return self._parts is not None
+
+    @property
+    def cap(self) -> int:
+        """300 characters: it is heard while it is made."""
+        return CAP_STREAMED
 
     def voices(self) -> Sequence[Voice]:
         """The voice, or its speakers where it has several."""

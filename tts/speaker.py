@@ -10,14 +10,14 @@ import asyncio
 import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from models.lanes import Lane
 from sound import Pcm
-from tts.cut import CAP, WORDS, Cutter
+from tts.cut import TRUST_AFTER_S, WORDS, Cutter
 from tts.engine import Engine
-from tts.errors import SpeechFault
+from tts.errors import SpeechFault, UnknownVoice
 from tts.frames import Frame, Piece
 from tts.handle import SpeechHandle
 from tts.speakable import Speakable
@@ -57,8 +57,9 @@ class Speaker:
 
     `engine` runs on `lane`; on its first failure `fallback` on `fallback_lane` takes over for good (`fallen` then says
     why). `steps` is what an engine that solves takes for a piece, `opening_steps` for the first one: sooner and worse.
-    `gap_s` is the pause between pieces, `lead_s` how far synthesis runs ahead of what was taken, `limit_s` how long one
-    step of a piece may take, all in seconds.
+    `cap` is characters of a piece at most, where that is to be other than the engine's own. `gap_s` is the pause
+    between pieces, `lead_s` how far synthesis runs ahead of what was taken, `limit_s` how long one step of a piece may
+    take, all in seconds.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Speaker:
         lead_s: float = LEAD_S,
         limit_s: float = LIMIT_S,
         words: int = WORDS,
-        cap: int = CAP,
+        cap: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engine = engine
@@ -86,7 +87,7 @@ class Speaker:
         self._lead_s = lead_s
         self._limit_s = limit_s
         self._words = words
-        self._cap = cap
+        self._cap = cap or engine.cap
         self._clock = clock
         self._ids = itertools.count(1)
         self._current: SpeechHandle | None = None
@@ -135,10 +136,7 @@ class Speaker:
         try:
             while (piece := await self._next_piece(handle, cutter, reader)) is not None:
                 if is_speakable(piece.spoken):
-                    try:
-                        await self._speak(handle, piece, how)
-                    except SpeechFault as fault:
-                        handle.fault(fault)
+                    how = await self._speak_in_any_voice(handle, piece, how)
             await reader
         finally:
             reader.cancel()
@@ -149,6 +147,7 @@ class Speaker:
         cleaner = Speakable(clock=self._clock)
         source = _once(deltas) if isinstance(deltas, str) else deltas
         waiting: asyncio.Future[str] | None = None
+        came_s = self._clock()
         try:
             while True:
                 waiting = waiting or asyncio.ensure_future(anext(source))
@@ -158,13 +157,16 @@ class Speaker:
                 if not waiting.done():
                     now_s = self._clock()
                     handle.pieces.extend(cutter.push(cleaner.due(now_s)))
-                    handle.pieces.extend(cutter.due(now_s))
+                    # What the filter lets go of came with the last delta: the cut does not wait for it anew.
+                    quiet_s = TRUST_AFTER_S if now_s - came_s >= TRUST_AFTER_S else 0.0
+                    handle.pieces.extend(cutter.due(self._clock() + quiet_s))
                 else:
                     try:
                         delta = waiting.result()
                     except StopAsyncIteration:
                         break
                     waiting = None
+                    came_s = self._clock()
                     handle.pieces.extend(cutter.push(cleaner.push(delta)))
                 handle.stir()
             handle.pieces.extend(cutter.push(cleaner.flush()))
@@ -189,6 +191,17 @@ class Speaker:
                 return None
             await handle.stirred(reader)
 
+    async def _speak_in_any_voice(self, handle: SpeechHandle, piece: Piece, how: Saying) -> Saying:
+        """Speak `piece`, by the engine's own voice where it does not know the one that was asked for: that is told
+        once, and nobody is left in silence. Gives how the next piece is spoken."""
+        try:
+            await self._speak(handle, piece, how)
+        except SpeechFault as fault:
+            handle.fault(fault)
+            if how.voice is not None and isinstance(fault.__cause__, UnknownVoice):
+                return await self._speak_in_any_voice(handle, piece, replace(how, voice=None))
+        return how
+
     async def _speak(self, handle: SpeechHandle, piece: Piece, how: Saying) -> None:
         """One piece by the engine that speaks; where it fails, by the other, unless some of it was heard."""
         engine, lane = (self._engine, self._lane) if self.fallen is None else (self.engine, self._fallback_lane)
@@ -196,7 +209,8 @@ class Speaker:
         try:
             await self._speak_by(engine, lane, handle, piece, how)
         except SpeechFault as fault:
-            if self._fallback is None or self.fallen is not None:
+            # A voice that the engine does not have is no failure of the engine.
+            if self._fallback is None or self.fallen is not None or isinstance(fault.__cause__, UnknownVoice):
                 raise
             self.fallen = str(fault)
             handle.fault(fault)

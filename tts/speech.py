@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import io
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from grant.http import error_response, granted, refusal
 from grant.signer import GrantRefused, Signer
 from models.lanes import Lane
 from sound import Pcm, Resampler
+from tts.encoded import FORMATS, Encoder
 from tts.engine import Engine
 from tts.errors import UnknownVoice
 from tts.frames import Frame
@@ -36,7 +36,6 @@ LONGEST_INPUT = 20_000
 LONGEST_BODY_BYTES = 200_000
 
 _KINDS = {"pcm": "audio/pcm", "wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/ogg"}
-_FILES = {"mp3": ("MP3", "MPEG_LAYER_III"), "flac": ("FLAC", "PCM_16"), "opus": ("OGG", "OPUS")}
 
 
 class SpeechRequest(BaseModel):
@@ -138,24 +137,16 @@ async def _sound(
 
 
 async def _encoded(form: str, sound: AsyncIterator[Pcm], rate_hz: int) -> AsyncIterator[bytes]:
-    if form in _FILES:
-        parts = [pcm async for pcm in sound]
-        yield await asyncio.to_thread(_file, form, Pcm.join(parts))
-        return
+    encoder = Encoder(form, rate_hz) if form in FORMATS else None
     if form == "wav":
         yield endless_header(rate_hz)
     async for pcm in sound:
         if len(pcm):
-            yield pcm.to_s16le()
-
-
-def _file(form: str, pcm: Pcm) -> bytes:
-    import soundfile
-
-    container, subtype = _FILES[form]
-    held = io.BytesIO()
-    soundfile.write(held, pcm.samples.clip(-1.0, 32767 / 32768), pcm.rate_hz, format=container, subtype=subtype)
-    return held.getvalue()
+            data = pcm.to_s16le() if encoder is None else await asyncio.to_thread(encoder.push, pcm)
+            if data:
+                yield data
+    if encoder is not None:
+        yield await asyncio.to_thread(encoder.flush)
 
 
 async def _events(data: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

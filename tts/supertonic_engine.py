@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sound import Pcm
-from tts.engine import Voice
+from tts.engine import CAP_WHOLE, Voice
 from tts.errors import NoVoice, UnknownVoice
 from tts.graph import open_graph
 from tts.trim import EdgeTrim
@@ -70,6 +70,11 @@ class SupertonicEngine:
     def sample_rate_hz(self) -> int:
         """The vocoder's rate, from the weights' own configuration."""
         return int(self._model.sample_rate)
+
+    @property
+    def cap(self) -> int:
+        """150 characters: a piece is made whole."""
+        return CAP_WHOLE
 
     def voices(self) -> Sequence[Voice]:
         """The voices in the folder; each speaks every language."""

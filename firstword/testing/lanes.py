@@ -14,7 +14,7 @@ from typing import TypeVar
 from asr import Recogniser, Transcript
 from models.lanes import Lane
 from sound import Pcm
-from tts.engine import Engine, Voice
+from tts.engine import CAP_STREAMED, Engine, Voice
 
 T = TypeVar("T")
 
@@ -82,6 +82,7 @@ class RememberingEngine:
         self.known = {} if known is None else known
         self.name = "remembering"
         self.sample_rate_hz = sample_rate_hz
+        self.cap = CAP_STREAMED
 
     def voices(self) -> Sequence[Voice]:
         """One, for English."""

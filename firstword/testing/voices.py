@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sound import Pcm
-from tts.engine import Voice
+from tts.engine import CAP_STREAMED, Voice
 
 _STEP_S = 0.1
 
@@ -24,6 +24,7 @@ class ToneEngine:
     ) -> None:
         self.name = "tone"
         self.sample_rate_hz = sample_rate_hz
+        self.cap = CAP_STREAMED
         self.spoken: list[str] = []
         self._seconds_per_char = seconds_per_char
         self._level = level

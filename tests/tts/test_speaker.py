@@ -1,15 +1,20 @@
 import asyncio
+import itertools
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firstword.testing.clock import run_virtually
 from firstword.testing.voices import ToneEngine
-from models.lanes import Lanes
+from models.lanes import Lane, Lanes
 from sound import Pcm
 from tts import Frame, Speaker, SpeechHandle
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -61,6 +66,40 @@ async def test_the_first_piece_is_spoken_while_the_rest_is_being_written(lanes: 
     assert (await anext(frames)).piece.source == "Of course. "
     go.set()
     assert said([frame async for frame in frames]).endswith("The rest follows.")
+
+
+class HereAndNow(Lane):
+    """A lane that works on the spot: virtual time does not wait for threads."""
+
+    def __init__(self) -> None:
+        self.name = "here"
+
+    async def run(self, work: Callable[[], T], *, deadline_s: float | None = None) -> T:
+        return work()
+
+
+@pytest.mark.parametrize("end", ["Of course. ", "Of course.", "Of course! ", "Of course!", "Of **course**. "])
+def test_a_sentence_is_spoken_150_ms_after_the_sender_paused_whatever_it_ends_with(end: str) -> None:
+    async def run() -> float:
+        loop, ticks = asyncio.get_running_loop(), itertools.count()
+
+        def clock() -> float:
+            """It goes on while somebody looks at it, as a real one does."""
+            return loop.time() + next(ticks) * 1e-6
+
+        async def deltas() -> AsyncIterator[str]:
+            yield end
+            await asyncio.sleep(10)
+            yield "And more."
+
+        handle = Speaker(ToneEngine(), HereAndNow(), clock=clock).say(deltas())
+        await anext(handle.frames())
+        heard_s = clock()
+        handle.cancel()
+        await handle.done()
+        return heard_s
+
+    assert run_virtually(run()) == pytest.approx(0.15, abs=0.002)
 
 
 async def test_the_last_utterance_wins(lanes: Lanes) -> None:  # S3

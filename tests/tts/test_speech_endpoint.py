@@ -2,6 +2,7 @@ import asyncio
 import struct
 from collections.abc import AsyncIterator
 
+import httpx2
 import numpy as np
 import pytest
 from fastapi import FastAPI, Request, Response
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from speech_loopback import serving
 
+from firstword.testing.clock import VirtualLoop
 from firstword.testing.voices import ToneEngine
 from models.lanes import Lanes
 from sound import Pcm
@@ -155,6 +157,42 @@ async def test_an_endpoint_that_says_nothing_is_given_up_and_the_local_voice_spe
     lanes.close()
     assert local.spoken == ["Hello there.", "Good day."]
     assert {frame.piece.n for frame in frames} == {0, 1}
+
+
+class Stalling(httpx2.AsyncBaseTransport):
+    """It gives `data` and then nothing, for ever."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.closed = False
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        async def body() -> AsyncIterator[bytes]:
+            try:
+                if self.data:
+                    yield self.data
+                await asyncio.Event().wait()
+            finally:
+                self.closed = True
+
+        return httpx2.Response(200, headers={"content-type": "audio/pcm"}, content=body())
+
+
+@pytest.mark.parametrize("data", [b"", TONE.to_s16le()], ids=["from the start", "after a fifth of a second of sound"])
+async def test_nothing_for_ten_seconds_is_given_up(data: bytes) -> None:
+    loop, transport = VirtualLoop(), Stalling(data)
+    engine = EndpointEngine("http://voice.example", loop=lambda: loop, transport=transport)
+    made: list[Pcm] = []
+
+    def pull() -> None:
+        made.extend(engine.speak("Hello."))
+
+    with pytest.raises(TtsError, match=r"voice\.example said nothing for 10 s"):
+        await asyncio.to_thread(pull)
+    assert b"".join(pcm.to_s16le() for pcm in made) == data
+    assert loop.time() == pytest.approx(10.0, abs=0.1)
+    assert transport.closed
+    engine.close()
 
 
 async def test_a_502_after_the_first_sentence_falls_back_for_good() -> None:

@@ -1,7 +1,8 @@
 import base64
 import io
 import json
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 
 import httpx2
 import openai
@@ -13,6 +14,7 @@ from speech_loopback import serving
 from firstword.testing.voices import ToneEngine
 from grant.signer import Signer
 from models.lanes import Lanes
+from sound import Pcm
 from tts import SpeechSource, create_speech
 from tts.riff import Header
 
@@ -79,6 +81,54 @@ async def test_events_carry_the_sound_and_an_end(base: str) -> None:
     assert events[-1]["type"] == "speech.audio.done"
     assert {event["type"] for event in events[:-1]} == {"speech.audio.delta"}
     assert sum(len(base64.b64decode(event["audio"])) for event in events[:-1]) > 10_000
+
+
+async def test_the_official_client_reads_the_events(client: openai.AsyncOpenAI) -> None:
+    async with client.audio.speech.with_streaming_response.create(
+        input=TEXT, voice="tone", model="local", response_format="pcm", stream_format="sse"
+    ) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        events = [json.loads(line.removeprefix("data: ")) async for line in answer.iter_lines() if line]
+    assert [event["type"] for event in events[-2:]] == ["speech.audio.delta", "speech.audio.done"]
+    sound = b"".join(base64.b64decode(event["audio"]) for event in events[:-1])
+    assert len(sound) / 48_000 == pytest.approx(len(TEXT) * 0.05 + 0.12, abs=0.1)
+
+
+class Waiting(ToneEngine):
+    """It speaks its second piece only once it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(sample_rate_hz=24_000)
+        self.let_go = threading.Event()
+
+    def speak(self, piece: str, **how: object) -> Iterator[Pcm]:
+        if self.spoken:
+            self.let_go.wait(20)
+        yield from super().speak(piece)
+
+
+@pytest.mark.parametrize("form", ["pcm", "wav", "mp3", "opus"])
+async def test_sound_leaves_while_later_pieces_are_still_being_made(form: str) -> None:
+    engine, lanes, app = Waiting(), Lanes(), FastAPI()
+    app.include_router(create_speech(SpeechSource(engine, lanes.lane("tone")), SIGNER))
+    text = "This first sentence is long enough to fill a page of sound. And the second."
+    async with (
+        serving(app) as base,
+        openai.AsyncOpenAI(base_url=f"{base}/v1", api_key=grant(), max_retries=0) as client,
+    ):
+        async with client.audio.speech.with_streaming_response.create(
+            input=text, voice="tone", model="local", response_format=form
+        ) as answer:
+            chunks = answer.iter_bytes()
+            first = b""
+            while len(first) < 1_500:
+                first += await anext(chunks)
+            assert not engine.let_go.is_set()
+            engine.let_go.set()
+            data = first + b"".join([chunk async for chunk in chunks])
+        await client.close()
+    lanes.close()
+    assert len(data) > len(first)
 
 
 async def test_a_bad_grant_is_a_401_the_client_understands(base: str) -> None:
