@@ -6,9 +6,12 @@ words that say what to install or to fetch.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, get_args
 
+from firstword.errors import CannotStart
 from firstword.settings import Settings
 from models import Store
 from tts import EndpointEngine, Engine, KokoroEngine, NoVoice, PiperEngine, SupertonicEngine
@@ -22,12 +25,23 @@ def engine_for(settings: Settings, name: EngineName | None = None) -> Engine:
     threads = settings.engine_threads
     match name or settings.voice_engine:
         case "piper":
-            folder = _folder(settings, settings.voice_model)
-            return PiperEngine(folder, threads=threads, streaming=settings.streaming)
+            return PiperEngine(_folder(settings, settings.voice_model), threads=threads, streaming=settings.streaming)
         case "kokoro":
             return KokoroEngine(_folder(settings, settings.kokoro_model), threads=threads)
         case "supertonic":
             return SupertonicEngine(settings.supertonic or settings.models / "supertonic-3", threads=threads)
+
+
+def engine_names(asked: Iterable[str]) -> tuple[EngineName, ...]:
+    """The engines of these names. Raises `CannotStart` for a name that is none, with the nearest."""
+    found = []
+    for name in asked:
+        if name not in ENGINES:
+            near = difflib.get_close_matches(name, ENGINES, n=1, cutoff=0.4)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ENGINES)}"
+            raise CannotStart(f"there is no engine {name!r}; {hint}")
+        found.append(ENGINES[ENGINES.index(name)])
+    return tuple(found)
 
 
 def endpoint_for(settings: Settings) -> EndpointEngine | None:

@@ -13,6 +13,30 @@ def bench() -> None:
     """Measurements on real models. Quote a figure only beside its machine; compare only inside one run."""
 
 
+@bench.command("first-word", short_help="Words to the first audible sample, by engine and text.")
+@click.option("--engine", "engines", multiple=True, help="piper, kokoro or supertonic; all that can be had if left out")
+@click.option("--repeats", default=9, show_default=True, type=click.IntRange(1, 100), help="rounds over the texts")
+@click.option("--words", is_flag=True, help="instead: word errors of hard lines, spoken whole and streamed")
+@click.option("--quick", is_flag=True, help="one round over one text (with --words: two lines), to see that it runs")
+@click.option("--json", "as_json", is_flag=True, help="print one object")
+def first_word(engines: tuple[str, ...], repeats: int, words: bool, quick: bool, as_json: bool) -> None:
+    """Speak six texts whole, their first sentence, their opening, and streamed, and measure when each is heard."""
+    from benchmarks.first_word import measure, table
+    from benchmarks.said_words import hard_lines, measure_words, words_table
+    from firstword.settings import load_settings
+    from firstword.voices import engine_names
+
+    chosen = engine_names(engines)
+    settings = load_settings(**({"voice_engine": chosen[0]} if chosen else {}))
+    if words:
+        result = asyncio.run(measure_words(settings, lines=hard_lines()[:2] if quick else ()))
+        click.echo(json.dumps(result) if as_json else words_table(result))
+        return
+    texts = ("twelve words",) if quick else ()
+    result = asyncio.run(measure(settings, engines=chosen, repeats=1 if quick else repeats, texts=texts))
+    click.echo(json.dumps(result) if as_json else table(result))
+
+
 @bench.command(short_help="End of speech to the first audible sample.")
 @click.option("--bot", default="guide", show_default=True, help="who answers")
 @click.option("--brain", type=click.Choice(["script", "local", "both"]), default="both", show_default=True)

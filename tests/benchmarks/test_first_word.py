@@ -1,0 +1,81 @@
+"""Benchmarks of speaking: what is made of the measurements, and that they can be taken."""
+
+import asyncio
+import tomllib
+
+import numpy as np
+import pytest
+
+from benchmarks.first_word import TEXTS, WAYS, Text, heard_ms, measure, part_of, summary
+from benchmarks.said_words import LINES, Said, hard_lines, measure_words
+from benchmarks.said_words import summary as words_summary
+from firstword.settings import load_settings
+from sound import Pcm
+
+QUIET, LOUD = Pcm.silence(0.1, 16_000), Pcm(np.full(1_600, 0.5, dtype=np.float32), 16_000)
+
+
+@pytest.mark.parametrize(
+    ("arrived", "ms"),
+    [
+        pytest.param([(0.2, LOUD)], 200, id="one stretch"),
+        pytest.param([(0.2, QUIET), (0.21, LOUD)], 300, id="silence before it is waited through"),
+        pytest.param([(0.2, QUIET), (0.5, LOUD)], 500, id="a late stretch is heard late"),
+    ],
+)
+def test_the_first_sample_is_heard_once_what_stands_before_it_has_played(
+    arrived: list[tuple[float, Pcm]], ms: float
+) -> None:
+    assert heard_ms(arrived) == pytest.approx(ms)
+
+
+def test_silence_is_no_first_word() -> None:
+    with pytest.raises(ValueError, match="audible"):
+        heard_ms([(0.1, QUIET)])
+
+
+def test_the_texts_are_of_the_sizes_that_results_are_quoted_for() -> None:
+    sizes = {name: len(text.words) for name, text in TEXTS.items()}
+    assert sizes["four sentences"] == 219
+    first = TEXTS["clause at 60"].words.partition(". ")[0] + "."
+    assert (len(first), first.index(",") + 1) == (133, 60)
+    assert len(TEXTS["twelve words"].words.split()) == 12
+    assert len(TEXTS["no clause"].words.split()) == 60
+
+
+def test_each_way_is_given_its_part_of_the_text() -> None:
+    text = Text("When it rains for **long**, the people of the town stay at home and read to one another. Then not.")
+    assert part_of("one_piece", text).endswith("Then not.")
+    assert part_of("sentence_first", text).rstrip().endswith("one another.")
+    assert part_of("opening", text).rstrip() == "When it rains for long,"
+
+
+def test_the_summary_is_of_medians() -> None:
+    taken = {way: [30.0, 10.0, 20.0] for way in WAYS} | {"one_piece": [200.0, 100.0, 900.0]}
+    told = summary("twelve", taken)
+    assert (told["one_piece_ms"], told["streamed_ms"], told["ratio"], told["characters"]) == (200.0, 20.0, 0.1, 6)
+
+
+@pytest.mark.parametrize(
+    ("streamed", "equal"), [(0, True), (3, False)], ids=["no difference", "three words more in every line"]
+)
+def test_ways_are_equal_where_no_difference_lies_in_the_range(streamed: int, equal: bool) -> None:
+    told = words_summary([Said("a line", 10, 0, streamed)] * 20)
+    assert told["equal"] is equal
+    assert told["streamed"]["errors"] == 20 * streamed
+
+
+def test_there_are_a_hundred_hard_lines_none_twice() -> None:
+    assert len(set(hard_lines())) == len(tomllib.loads(LINES.read_text("utf-8"))["lines"]) == 100
+
+
+@pytest.mark.models
+def test_a_quick_run_has_the_shape_of_a_result() -> None:
+    settings = load_settings()
+    told = asyncio.run(measure(settings, engines=("piper",), repeats=1, texts=("twelve words",)))
+    found = told["engines"]["piper"]["twelve words"]
+    assert set(found) == {"characters", "ratio", *(f"{way}_ms" for way in WAYS)}
+    assert told["machine"]["cores"] >= 1
+    heard = asyncio.run(measure_words(settings, lines=["The answer is on the back of the sheet."]))
+    assert (heard["lines"], heard["words"]) == (1, 9)
+    assert heard["streamed"]["errors"] <= 3
