@@ -23,6 +23,9 @@ from models import Progress, Store, Weights, pull
 PARTS = {
     "asr": ("faster_whisper", "listening"),
     "piper": ("piper", "the local voice (GPL-3.0)"),
+    "kokoro": ("kokoro_onnx", "the voices of Kokoro (GPL-3.0)"),
+    "supertonic": ("supertonic", "the voices of Supertonic"),
+    "play": ("sounddevice", "playing on this machine"),
     "local": ("xllamacpp", "the local language model"),
     "hub": ("huggingface_hub", "weights from a hub"),
 }
