@@ -3,6 +3,7 @@
 from agents_core.bots import Bot, BotVoice
 from agents_core.compile import check_bots
 from agents_core.core import Core
+from agents_core.embedding import MiniLM
 from agents_core.errors import AskRefused, ContentRefused, CoreError, ProviderFault, UnknownBot
 from agents_core.events import (
     Act,
@@ -57,6 +58,7 @@ __all__ = [
     "Failed",
     "Line",
     "LocalProvider",
+    "MiniLM",
     "OpenAIProvider",
     "Passages",
     "Patience",

@@ -17,8 +17,10 @@ from agents_core.bots import Bot
 from agents_core.compile import all_files, bot_files, compile_folder
 from agents_core.errors import ContentRefused
 from agents_core.matter import Refusal
-from agents_core.offer import Offer, offer
+from agents_core.offer import Offer, Skill, offer
+from agents_core.site.commands import Command
 from agents_core.site.facts import Facts
+from agents_core.tools import Tool
 from agents_core.words import House
 
 # How often the files are looked at. A look is one `stat` a file.
@@ -60,6 +62,21 @@ class Bots(Mapping[str, Bot]):
         skills = [found.skills[name] for name in bot.skills if name in found.skills]
         commands = [command for command in found.commands.values() if command.bot == bot.slug]
         return offer(tools, skills, found.tools, held, commands)
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """Every tool there is, by its name."""
+        return self._compiled.tools
+
+    @property
+    def skills(self) -> Mapping[str, Skill]:
+        """Every skill there is, by its name."""
+        return self._compiled.skills
+
+    @property
+    def commands(self) -> Mapping[str, Command]:
+        """Every command there is, by its name."""
+        return self._compiled.commands
 
     @property
     def facts(self) -> Facts:

@@ -301,7 +301,10 @@ class Turn:
         words = self._bot.endings.get(ending, "") if ending != "answered" else ""
         if not words:
             return []
-        return [Delta(f" {words}" if self._told.said.strip() else words)]
+        said = self._told.said.strip()
+        # A sentence that was broken off is ended first, or the two would be spoken as one.
+        joint = "" if not said else " " if said[-1] in ".!?…:;" else "… "
+        return [Delta(joint + words)]
 
     async def _leave(self) -> None:
         """Whoever was listening has gone: the row says so. Where the process stops, another one goes on instead."""

@@ -7,13 +7,11 @@ conversation holds only its own small state.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import math
 from collections.abc import Awaitable
-from urllib.parse import urlsplit
 
-from agents_core import Bot, Core, LocalProvider, OpenAIProvider, Provider, ScriptProvider, check_bots
+from agents_core import Bot, Core, check_bots
 from agents_core import BotVoice as WrittenVoice
 from agents_core.library import Bots
 from asr import Ear, HearingSource, Listener, ListenSettings, SmartTurn, WhisperRecogniser
@@ -21,6 +19,7 @@ from database import Database
 from firstword.errors import CannotStart
 from firstword.metrics import Metrics
 from firstword.settings import Settings
+from firstword.thinking import embedder_for, providers_for, thinks_for_nothing
 from firstword.voices import endpoint_for, engine_for, others_for
 from grant import Signer
 from models import Lane, Lanes, Store
@@ -41,12 +40,18 @@ def signer_for(settings: Settings) -> Signer:
 
 
 def known_bot(settings: Settings, slug: str) -> Bot:
-    """The bot `slug`. Raises `CannotStart` naming those that there are, and `ContentRefused` where there is none."""
+    """The bot `slug`. Raises as `known_bots` does."""
+    return known_bots(settings, slug)[slug]
+
+
+def known_bots(settings: Settings, slug: str) -> Bots:
+    """The bots, `slug` among them. Raises `CannotStart` naming those that there are, and `ContentRefused` where there
+    is none."""
     bots = Bots(settings.content, clock=lambda: 0.0)
     if slug not in bots:
         faults = [str(refusal) for refusal in check_bots(settings.content)]
         raise CannotStart("\n".join([f"there is no bot {slug!r}; there are: {', '.join(sorted(bots))}", *faults]))
-    return bots[slug]
+    return bots
 
 
 def store_for(settings: Settings) -> Store:
@@ -68,20 +73,6 @@ def ear_for(settings: Settings, lane: Lane) -> Ear:
         smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.engine_threads)
     recogniser = recogniser_for(settings)
     return Ear(recogniser, lane, smart_turn=smart_turn, careful=recogniser.careful(), language=settings.language)
-
-
-def providers_for(settings: Settings) -> list[Provider]:
-    """Who thinks, in order: the address that was named, then the local model; only the script where that was asked."""
-    if settings.script_only:
-        return [ScriptProvider(stand_in="This is a script. It says the same to everybody, and it costs nothing.")]
-    providers: list[Provider] = []
-    if settings.llm_url:
-        key = settings.llm_key.get_secret_value()
-        model = settings.llm_model or "default"
-        providers.append(OpenAIProvider(settings.llm_url, model, key=key, costs=not _is_private(settings.llm_url)))
-    gguf = store_for(settings).path(settings.brain_model) / "model.gguf"
-    providers.append(LocalProvider(gguf, model=settings.brain_model, threads=settings.engine_threads))
-    return providers
 
 
 def ice_servers_for(settings: Settings) -> tuple[IceServer, ...]:
@@ -236,7 +227,7 @@ class House:
         if written is None:
             raise KeyError(slug)
         # Thinking ahead of the commit is free where the local model or a script thinks, and bought elsewhere.
-        free = not self.settings.llm_url or _is_private(self.settings.llm_url)
+        free = thinks_for_nothing(self.settings)
         return BotVoice(
             slug=slug,
             language=written.language,
@@ -267,6 +258,7 @@ async def open_core(settings: Settings) -> Core:
         database_url=settings.database,
         providers=providers_for(settings),
         live=settings.live,
+        embedder=embedder_for(settings),
     )
 
 
@@ -280,14 +272,3 @@ async def open_house(settings: Settings, base_url: str) -> House:
     except BaseException:
         await core.close()
         raise
-
-
-def _is_private(url: str) -> bool:
-    """Whether the address is on this machine or its own network: then asking it costs nothing."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return False

@@ -22,6 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from firstword.addresses import Address
 from firstword.errors import SettingsRefused
 from models import default_folder
 
@@ -73,9 +74,13 @@ class Settings(BaseSettings):
     streaming: bool = Field(True, description="hear a piece while the rest of it is made")
     threads: int = Field(0, ge=0, le=64, description="threads an engine uses; 0 is min(4, physical cores)")
 
-    llm_url: str = Field("", description="an OpenAI-shaped address to think with, before the local model")
-    llm_key: SecretStr = Field(SecretStr(""), description="its key")
+    llm_url: str = Field("", description="an address to think with, before the local model")
+    llm_key: SecretStr = Field(SecretStr(""), description="its key, or several with commas between, tried in turn")
     llm_model: str = Field("", description="its model")
+    llm_shape: Literal["", "openai", "anthropic"] = Field("", description="what it speaks; empty goes by its host")
+    llm_price_in: float | None = Field(None, ge=0, description="money for a million tokens that it reads")
+    llm_price_out: float | None = Field(None, ge=0, description="money for a million tokens that it writes")
+    backups: tuple[Address, ...] = Field((), description="further addresses, in order: [[backups]] in firstword.toml")
     live: bool = Field(False, description="providers that cost money may be asked")
     script_only: bool = Field(False, description="no model is asked; answers come from scripts")
 

@@ -18,16 +18,24 @@ def bots() -> None:
 @click.option("--json", "as_json", is_flag=True, help="print one object")
 def check(folder: Path | None, as_json: bool) -> None:
     """Check every file under FOLDER (FIRSTWORD_CONTENT). Exit code 1 where one is refused."""
-    from agents_core import check_bots
+    import time
+
+    from agents_core.compile import all_files, compile_folder
     from firstword.settings import load_settings
 
-    found = check_bots(folder or load_settings().content)
+    place = folder or load_settings().content
+    began_s = time.perf_counter()
+    compiled = compile_folder(place)
+    took_s = time.perf_counter() - began_s
+    found, files = compiled.refusals, len(all_files(place))
     if as_json:
-        click.echo(json.dumps({"refusals": [refusal.as_json() for refusal in found]}))
+        refusals = [refusal.as_json() for refusal in found]
+        click.echo(json.dumps({"files": files, "bots": sorted(compiled.bots), "refusals": refusals}))
     else:
         for refusal in found:
             click.echo(str(refusal))
-        click.echo(f"{len(found)} refused" if found else "all bots are well")
+        refused = f"{len(found)} refusals in {len({r.file for r in found})} of them" if found else "all is well"
+        click.echo(f"{files} files in {took_s:.2f} s: {refused}")
     if found:
         raise click.exceptions.Exit(1)
 
@@ -37,12 +45,13 @@ def check(folder: Path | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="print one object")
 def show(slug: str, as_json: bool) -> None:
     """Show the bot SLUG as the server understands it, defaults included."""
-    from firstword.house import known_bot
+    from firstword.house import known_bots
     from firstword.settings import load_settings
 
-    bot = known_bot(load_settings(), slug).as_json()
+    bots = known_bots(load_settings(), slug)
     if as_json:
-        click.echo(json.dumps(bot, ensure_ascii=False))
+        click.echo(json.dumps(bots[slug].as_json(), ensure_ascii=False))
         return
-    for key, value in bot.items():
-        click.echo(f"{key}: {json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value}")
+    from firstword.shown import shown
+
+    click.echo("\n".join(shown(bots[slug], bots)))

@@ -39,14 +39,23 @@ def pull(names: tuple[str, ...], as_json: bool) -> None:
         click.echo(json.dumps({"pulled": done}))
 
 
-@models.command(short_help="Examine the machine and the weights; measure memory.")
+@models.command(short_help="Examine the machine and the weights; ask the providers.")
 @click.option("--json", "as_json", is_flag=True, help="print one object")
 @click.option("--quick", is_flag=True, help="leave out the measuring of memory, which loads everything")
-def doctor(as_json: bool, quick: bool) -> None:
+@click.option("--providers", is_flag=True, help="ask everybody who is configured to think, each key by itself")
+@click.option("--drill", is_flag=True, help="ask a provider that breaks on purpose, in every way there is")
+def doctor(as_json: bool, quick: bool, providers: bool, drill: bool) -> None:
     """Examine: the machine, the optional parts, every weight against its sum, and the memory that the whole set takes.
 
-    Exit code 1 where something that the default set needs is missing or wrong.
+    With --providers it asks the configured line instead, and says what that comes to for somebody who asks now; what
+    costs money is asked only where FIRSTWORD_LIVE is true. With --drill it says what each fault of a provider would do
+    to somebody's turn.
+
+    Exit code 1 where something that the default set needs is missing or wrong, or nobody answers.
     """
+    if providers or drill:
+        _ask_around(as_json, providers, drill)
+        return
     from firstword.weights import examine
 
     report = examine(measure=not quick)
@@ -56,4 +65,23 @@ def doctor(as_json: bool, quick: bool) -> None:
         for line in report["lines"]:
             click.echo(line)
     if not report["well"]:
+        raise click.exceptions.Exit(1)
+
+
+def _ask_around(as_json: bool, providers: bool, drill: bool) -> None:
+    import asyncio
+
+    from agents_core import Patience
+    from firstword import drill as drills
+    from firstword.settings import load_settings
+
+    tried = asyncio.run(drills.configured(load_settings())) if providers else []
+    turned = asyncio.run(drills.drill()) if drill else []
+    if as_json:
+        click.echo(json.dumps({"providers": drills.as_json(tried), "drill": drills.as_json(turned)}))
+    else:
+        lines = drills.tried_in_words(tried, Patience()) if providers else []
+        for line in [*lines, *drills.turned_in_words(turned)]:
+            click.echo(line)
+    if providers and not any(one.first_word_ms is not None for one in tried):
         raise click.exceptions.Exit(1)

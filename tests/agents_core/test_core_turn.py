@@ -150,7 +150,7 @@ async def test_the_room_hears_the_ending_and_the_asker_the_reason(opens: Opens) 
     bot = BOT.replace("surfaces", "endings: { failed: I lost it. }\nsurfaces")
     core = await opens(Told(["Well, ", Verdict("provider", 0, "the machine is on fire")]), bot=bot)
     events = await told(core, ask())
-    assert words(events) == "Well,  I lost it."
+    assert words(events) == "Well, … I lost it."
     assert endings(events) == [Failed("the machine is on fire", "provider")]
     record = await core.record(events[0].run)
     assert (record.state, record.reason) == ("failed", "the machine is on fire")
