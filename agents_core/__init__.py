@@ -1,7 +1,7 @@
 """Thinking: runs, the loop, providers, bots. See README.md."""
 
 from agents_core.bots import Bot, BotVoice
-from agents_core.compile import check_bots
+from agents_core.compile import all_files, check_bots, compile_folder
 from agents_core.core import Core
 from agents_core.embedding import MiniLM
 from agents_core.errors import AskRefused, ContentRefused, CoreError, ProviderFault, UnknownBot
@@ -23,6 +23,7 @@ from agents_core.events import (
     Usage,
 )
 from agents_core.library import Bots
+from agents_core.limits import WINDOWS
 from agents_core.matter import Refusal
 from agents_core.providers import (
     AnthropicProvider,
@@ -36,9 +37,13 @@ from agents_core.providers import (
     Whole,
     Words,
 )
+from agents_core.recall import Memory
+from agents_core.tools import Answered, Handed, Tool
 
 __all__ = [
+    "WINDOWS",
     "Act",
+    "Answered",
     "AnthropicProvider",
     "Ask",
     "AskRefused",
@@ -56,8 +61,10 @@ __all__ = [
     "Ending",
     "Event",
     "Failed",
+    "Handed",
     "Line",
     "LocalProvider",
+    "Memory",
     "MiniLM",
     "OpenAIProvider",
     "Passages",
@@ -69,10 +76,13 @@ __all__ = [
     "Refusal",
     "ScriptProvider",
     "Started",
+    "Tool",
     "Trace",
     "UnknownBot",
     "Usage",
     "Whole",
     "Words",
+    "all_files",
     "check_bots",
+    "compile_folder",
 ]

@@ -30,7 +30,7 @@ from database import Database, Migrations
 
 TABLES = MetaData()
 # The number is what people say to one another; (run, call) makes it once, however often the call is tried.
-TICKETS = Table(
+Table(
     "tickets",
     TABLES,
     Column("number", Integer, primary_key=True, autoincrement=True),
@@ -46,7 +46,7 @@ TICKETS = Table(
 )
 # What a person said to a bot that remembers. The model's name stands beside each vector: two models' are never
 # compared.
-MEMORIES = Table(
+Table(
     "memories",
     TABLES,
     Column("id", Integer, primary_key=True, autoincrement=True),
@@ -61,7 +61,7 @@ MEMORIES = Table(
     Index("memories_of", "person", "bot"),
 )
 # Since when a person's earlier questions are not to be read any more.
-FORGOTTEN = Table(
+Table(
     "forgotten",
     TABLES,
     Column("id", Integer, primary_key=True, autoincrement=True),

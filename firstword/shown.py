@@ -9,8 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from agents_core import Bot, Bots
-from agents_core.limits import WINDOWS
+from agents_core import WINDOWS, Bot, Bots
 
 _WIDTH = 96
 _MEMORY = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -144,8 +143,3 @@ def _whats_on(happenings: tuple[Happening, ...], now: Callable[[], datetime]) ->
 
 def _line(said: Mapping[str, Any]) -> str:
     return "; ".join(f"{key}: {value}" for key, value in said.items() if value not in ("", None))
-
-
-def with_audience(tool: Tool, audience: tuple[str, ...]) -> Tool:
-    """The same tool for fewer people."""
-    return replace(tool, audience=audience)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import agents_core
 from agents_core import Ask, Core, Delta, Done, Event, Failed, ScriptProvider, Trace, UnknownBot, check_bots
 
 GOOD = "---\nname: Guide\nsurfaces: [voice]\n---\nYou are the guide.\n"
@@ -93,3 +94,53 @@ def test_a_byte_order_mark_and_windows_lines_are_welcome(tmp_path: Path) -> None
 
 def test_the_bots_that_ship_are_well() -> None:
     assert check_bots(Path(__file__).parents[2] / "content") == []
+
+
+def test_the_names_that_other_rooms_use() -> None:
+    assert agents_core.__all__ == [
+        "WINDOWS",
+        "Act",
+        "Answered",
+        "AnthropicProvider",
+        "Ask",
+        "AskRefused",
+        "Bot",
+        "BotVoice",
+        "Bots",
+        "Busy",
+        "Ceilings",
+        "Component",
+        "ContentRefused",
+        "Core",
+        "CoreError",
+        "Delta",
+        "Done",
+        "Ending",
+        "Event",
+        "Failed",
+        "Handed",
+        "Line",
+        "LocalProvider",
+        "Memory",
+        "MiniLM",
+        "OpenAIProvider",
+        "Passages",
+        "Patience",
+        "Profile",
+        "Provider",
+        "ProviderFault",
+        "Question",
+        "Refusal",
+        "ScriptProvider",
+        "Started",
+        "Tool",
+        "Trace",
+        "UnknownBot",
+        "Usage",
+        "Whole",
+        "Words",
+        "all_files",
+        "check_bots",
+        "compile_folder",
+    ]
+    assert all(hasattr(agents_core, name) for name in agents_core.__all__)

@@ -135,3 +135,14 @@ def test_bots_show_says_what_the_server_will_do(told: Callable[..., tuple[int, s
     ):
         assert words in said
     assert not [line for line in said.splitlines() if line != line.rstrip()]
+
+
+def test_tickets_and_memories_are_read_and_forgotten_from_the_command_line(
+    told: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRSTWORD_DATA", str(tmp_path / "data"))
+    assert told("tickets") == (0, "no tickets\n")
+    assert told("memories", "good", "ann") == (0, "good remembers nothing of ann\n")
+    assert told("memories", "good", "ann", "--forget-all", "--json") == (0, '{"memories": []}\n')
+    code, said = told("memories", "good", "ann", "--forget", "7")
+    assert (code, said) == (1, "Error: good remembers no number 7 of ann\n")
