@@ -1,8 +1,8 @@
 """The person at the microphone, or people behind them? Levels and voice probabilities in, a yes or no out.
 
 A voice detector calls a roomful of talkers speech, so that a turn in a café would never end. It is pure numbers and
-knows nothing of words. The one rule: where the background is not voices it never says no; silence and steady noise are
-the detector's own business.
+knows nothing of words. The one rule: beside silence and steady noise the detector's word stands, as soon as there is a
+little more than they are.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Foreground:
         self._behind: deque[tuple[float, bool]] = deque(maxlen=_MEMORY)
         self._held = 0
         self._run = 0
+        self._dead = 0
 
     @property
     def crowded(self) -> bool:
@@ -51,6 +52,10 @@ class Foreground:
     def hears(self, window: Samples, probability: float) -> bool:
         """Whether what speaks in `window` (32 ms) is in front of what is behind; `probability` is the detector's."""
         power = float(np.dot(window, window)) / len(window)
+        if not power:
+            # A muted microphone, or what stands in for our own voice: it tells nothing of who is behind.
+            self._dead, self._run, self._last_power = self._dead + 1, 0, 0.0
+            return False
         # Two windows together, so that the closure of a plosive is not taken for the background.
         level_db = 10 * float(np.log10(max(_SILENT_POWER, (power + self._last_power) / 2)))
         self._last_power = power
@@ -66,7 +71,7 @@ class Foreground:
 
     def _in_front(self, level_db: float) -> bool:
         if len(self._behind) < _LEAST:
-            return level_db > _LOUDEST_DB
+            return level_db > _LOUDEST_DB or self._dead >= _LEAST
         over_db = OVER_DB if self.crowded else _OVER_NOISE_DB
         if level_db > float(np.median([level for level, _ in self._behind])) + over_db:
             self._held = HOLD

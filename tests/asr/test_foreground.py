@@ -15,7 +15,7 @@ Heard = list[tuple[float, float, int]]  # dBFS, the detector's probability, how 
 
 
 def _window(level_db: float) -> Samples:
-    """A window at this level."""
+    """A window at this level; nought where it is a dead one."""
     return np.full(WINDOW, 10 ** (level_db / 20), dtype=np.float32)
 
 
@@ -30,6 +30,7 @@ def _hears(*stretches: tuple[float, float, int]) -> list[bool]:
     return said
 
 
+DEAD: tuple[float, float, int] = (-1_000.0, 0.0, 120)
 BABBLE, PERSON, SILENCE, FAN = (-38.0, 0.9, 30), (-22.0, 0.95, 40), (-90.0, 0.01, 30), (-38.0, 0.02, 30)
 
 
@@ -41,6 +42,9 @@ BABBLE, PERSON, SILENCE, FAN = (-38.0, 0.9, 30), (-22.0, 0.95, 40), (-90.0, 0.01
         pytest.param([FAN, PERSON, FAN], [False, True, False], id="a person beside a fan"),
         pytest.param([FAN, (-33.0, 0.8, 20)], [False, True], id="a soft person beside a fan"),
         pytest.param([SILENCE, (-45.0, 0.7, 20)], [False, True], id="a soft person alone"),
+        pytest.param([DEAD, PERSON, DEAD], [False, True, False], id="a microphone that was dead"),
+        pytest.param([DEAD, (-45.0, 0.7, 20)], [False, True], id="a soft person after a dead microphone"),
+        pytest.param([BABBLE, DEAD, BABBLE, PERSON], [False, False, False, True], id="people, before and after us"),
         pytest.param([PERSON], [True], id="a microphone opened in the middle of a word"),
         pytest.param([BABBLE, PERSON, (-34.0, 0.9, 4), PERSON], [False, True, True, True], id="a soft syllable"),
         pytest.param([SILENCE, PERSON, (-60.0, 0.01, 60), PERSON], [False, True, False, True], id="two sentences"),
