@@ -29,6 +29,9 @@ _OVER_NOISE_DB = 3.0
 HOLD = 8
 # Nobody speaks for 10 s without a gap: then the background itself has become louder.
 _LONGEST = 312
+# Digital silence is a microphone that was muted, or what stands in for our own voice: one window in four of it counts,
+# so that who is behind is remembered through an answer.
+_DEAD_COUNTS = 4
 _SILENT_POWER = 1e-10
 
 
@@ -42,6 +45,7 @@ class Foreground:
         self._held = 0
         self._run = 0
         self._dead = 0
+        self._since = HOLD
 
     @property
     def crowded(self) -> bool:
@@ -52,26 +56,26 @@ class Foreground:
     def hears(self, window: Samples, probability: float) -> bool:
         """Whether what speaks in `window` (32 ms) is in front of what is behind; `probability` is the detector's."""
         power = float(np.dot(window, window)) / len(window)
-        if not power:
-            # A muted microphone, or what stands in for our own voice: it tells nothing of who is behind.
-            self._dead, self._run, self._last_power = self._dead + 1, 0, 0.0
-            return False
         # Two windows together, so that the closure of a plosive is not taken for the background.
         level_db = 10 * float(np.log10(max(_SILENT_POWER, (power + self._last_power) / 2)))
         self._last_power = power
         voice = probability >= self._likely
         front = voice and self._in_front(level_db)
         self._run = self._run + 1 if front else 0
+        self._since = 0 if front else self._since + 1
         if self._run > _LONGEST:
             self._behind.clear()
             self._run = 0
-        if not front and (level_db <= _LOUDEST_DB or not voice):
+        self._dead = self._dead + 1 if not power else 0
+        # What follows a person at once is the end of their word, not what is behind them.
+        settled = self._since > HOLD and (level_db <= _LOUDEST_DB or not voice)
+        if settled and (self._dead % _DEAD_COUNTS == 0 or len(self._behind) < _LEAST):
             self._behind.append((level_db, probability >= VOICE_LIKE))
         return front
 
     def _in_front(self, level_db: float) -> bool:
         if len(self._behind) < _LEAST:
-            return level_db > _LOUDEST_DB or self._dead >= _LEAST
+            return level_db > _LOUDEST_DB
         over_db = OVER_DB if self.crowded else _OVER_NOISE_DB
         if level_db > float(np.median([level for level, _ in self._behind])) + over_db:
             self._held = HOLD

@@ -44,7 +44,9 @@ BABBLE, PERSON, SILENCE, FAN = (-38.0, 0.9, 30), (-22.0, 0.95, 40), (-90.0, 0.01
         pytest.param([SILENCE, (-45.0, 0.7, 20)], [False, True], id="a soft person alone"),
         pytest.param([DEAD, PERSON, DEAD], [False, True, False], id="a microphone that was dead"),
         pytest.param([DEAD, (-45.0, 0.7, 20)], [False, True], id="a soft person after a dead microphone"),
-        pytest.param([BABBLE, DEAD, BABBLE, PERSON], [False, False, False, True], id="people, before and after us"),
+        pytest.param(
+            [(-38.0, 0.9, 90), DEAD, BABBLE, PERSON], [False, False, False, True], id="people, before and after us"
+        ),
         pytest.param([PERSON], [True], id="a microphone opened in the middle of a word"),
         pytest.param([BABBLE, PERSON, (-34.0, 0.9, 4), PERSON], [False, True, True, True], id="a soft syllable"),
         pytest.param([SILENCE, PERSON, (-60.0, 0.01, 60), PERSON], [False, True, False, True], id="two sentences"),
