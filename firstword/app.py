@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse
@@ -15,23 +16,28 @@ from starlette.types import ASGIApp
 
 import firstword
 from asr import create_transcriptions
-from firstword.house import House, open_house, signer_for
+from firstword.house import House, identity_for, open_house, signer_for
 from firstword.settings import Settings
 from grant import GrantRefused, Signer, granted
 from llm_door import Keeping, Session, create_door, keep, single_user
 from tts import create_speech
 from voice import create_voice
 from web import Asker, Who, create_memories, create_pages, create_threads
+from web.signin import create_signin, keep_signed_in, session_of
 
 
 def create_kept_app(settings: Settings, base_url: str) -> ASGIApp:
     """The same app with what keeps its doors in front: hosts, origins, body limits, crowds, security headers."""
     hosts = (*Keeping().hosts, settings.host, *settings.allowed_hosts)
-    return keep(
-        create_app(settings, base_url),
-        signer_for(settings),
-        Keeping(hosts=hosts, origins=settings.allowed_origins),
-    )
+    app: ASGIApp = create_app(settings, base_url)
+    origins = settings.allowed_origins
+    identity = identity_for(settings)
+    if identity is not None:
+        app = keep_signed_in(app, settings.secret.get_secret_value(), secure=identity.secure)
+        # People reach us under that name, and behind a proxy it is not the scheme that we see.
+        public = urlsplit(identity.public_url)
+        hosts, origins = (*hosts, public.hostname or ""), (*origins, f"{public.scheme}://{public.netloc}")
+    return keep(app, signer_for(settings), Keeping(hosts=hosts, origins=origins))
 
 
 def create_app(settings: Settings, base_url: str) -> FastAPI:
@@ -62,6 +68,10 @@ def create_app(settings: Settings, base_url: str) -> FastAPI:
 def _include(app: FastAPI, house: House) -> None:
     """Every router; called while the app starts, before the first request is let in."""
     session = single_user()
+    identity = identity_for(house.settings)
+    if identity is not None:
+        app.include_router(create_signin(identity, house.removed))
+        session = session_of(house.removed)
     app.include_router(create_door(house.core, house.signer, session=session))
     app.include_router(create_voice(house.voice_parts(), house.calls))
     app.include_router(create_speech(house.speech_source(), house.signer))

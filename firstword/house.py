@@ -27,6 +27,7 @@ from tts import Speaker, SpeechSource
 from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts
 from voice.kept import Kept
 from web import BotCard
+from web.signin import Identity, Removed
 
 _LOG = logging.getLogger(__name__)
 # Conversations whose speech is being waited for at somebody else's endpoint at the same moment.
@@ -75,6 +76,19 @@ def ear_for(settings: Settings, lane: Lane) -> Ear:
     return Ear(recogniser, lane, smart_turn=smart_turn, careful=recogniser.careful(), language=settings.language)
 
 
+def identity_for(settings: Settings) -> Identity | None:
+    """Whom people sign in with; None where there is one person, or nobody can."""
+    if settings.single_user or not settings.oidc_issuer:
+        return None
+    return Identity(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        settings.oidc_client_secret.get_secret_value(),
+        settings.public_url,
+        frozenset(owner.lower() if "@" in owner else owner for owner in settings.owners),
+    )
+
+
 def ice_servers_for(settings: Settings) -> tuple[IceServer, ...]:
     """What helps calls through the network; the credential goes with the TURN servers alone."""
     password = settings.turn_credential.get_secret_value()
@@ -91,6 +105,8 @@ class House:
         self.settings = settings
         self.core = core
         self.kept = kept
+        self._people = Database(settings.database)
+        self.removed = Removed(self._people)
         self.signer = signer_for(settings)
         self.lanes = Lanes()
         self._voice_lane = self.lanes.lane("voice")
@@ -134,6 +150,7 @@ class House:
         """Close what was opened, last first."""
         await self.calls.close()
         await self._door.close()
+        await self._people.close()
         await self.kept.close()
         await self.core.close()
         self.lanes.close()
@@ -268,7 +285,10 @@ async def open_house(settings: Settings, base_url: str) -> House:
     try:
         kept = Kept(Database(settings.database))
         await kept.open()
-        return House(settings, base_url, core, kept)
+        house = House(settings, base_url, core, kept)
+        if identity_for(settings) is not None:
+            await house.removed.open()
+        return house
     except BaseException:
         await core.close()
         raise

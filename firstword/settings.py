@@ -51,6 +51,13 @@ class Settings(BaseSettings):
         (), description="Host headers to accept besides loopback"
     )
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field((), description="Origins to accept besides our own")
+    oidc_issuer: str = Field("", description="the identity provider people sign in with (OpenID Connect)")
+    oidc_client_id: str = Field("", description="who it takes us for")
+    oidc_client_secret: SecretStr = Field(SecretStr(""), description="our password with it")
+    public_url: str = Field("", description="where people reach this server: https://talk.example.org")
+    owners: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="who owns this site: addresses the provider has verified, or its own names for people"
+    )
     secret: SecretStr = Field(SecretStr(EXAMPLE_SECRET), description="signs the grants; 32 characters or more")
     older_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field((), description="still honoured, for rotation")
 
@@ -102,7 +109,7 @@ class Settings(BaseSettings):
     minutes_a_day: float = Field(0, ge=0, description="how long one person may talk in 24 hours; 0 is no limit")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much is logged")
 
-    @field_validator("allowed_hosts", "allowed_origins", "older_secrets", "ice_servers", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "older_secrets", "ice_servers", "owners", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         """A variable holds a list with commas between."""
@@ -167,10 +174,7 @@ def refuse_unsafe(settings: Settings) -> None:
     faults: list[str] = []
     loopback = _is_loopback(settings.host)
     if not settings.single_user:
-        faults.append(
-            "nobody can sign in: there is no identity provider in these settings. For one person on this machine set "
-            "FIRSTWORD_SINGLE_USER=true (./start does)."
-        )
+        faults += _no_sign_in(settings)
     elif not loopback and not settings.allow_remote:
         faults.append(
             f"FIRSTWORD_HOST={settings.host} would make everybody who reaches it the owner. Use 127.0.0.1, or say "
@@ -184,6 +188,26 @@ def refuse_unsafe(settings: Settings) -> None:
             faults.append(f"FIRSTWORD_SECRET has {len(secret)} characters; it needs {_SHORTEST_SECRET} or more.")
     if faults:
         raise SettingsRefused("\n".join(faults))
+
+
+def _no_sign_in(settings: Settings) -> list[str]:
+    """What is missing before people can sign in."""
+    named = {
+        "FIRSTWORD_OIDC_ISSUER": settings.oidc_issuer,
+        "FIRSTWORD_OIDC_CLIENT_ID": settings.oidc_client_id,
+        "FIRSTWORD_OIDC_CLIENT_SECRET": settings.oidc_client_secret.get_secret_value(),
+        "FIRSTWORD_PUBLIC_URL": settings.public_url,
+    }
+    missing = [name for name, value in named.items() if not value]
+    if len(missing) == len(named):
+        return [
+            "nobody can sign in: there is no identity provider in these settings. For one person on this machine set "
+            "FIRSTWORD_SINGLE_USER=true (./start does)."
+        ]
+    faults = [f"signing in needs {name} too" for name in missing]
+    if settings.public_url and not settings.public_url.startswith(("http://", "https://")):
+        faults.append("FIRSTWORD_PUBLIC_URL is no address; write https://talk.example.org")
+    return faults
 
 
 def _is_loopback(host: str) -> bool:

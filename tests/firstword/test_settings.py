@@ -105,3 +105,13 @@ def test_a_secret_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "canary-key" not in str(refused.value)
     monkeypatch.delenv("FIRSTWORD_PORT")
     assert "canary-key" not in repr(load_settings())
+
+
+def test_signing_in_needs_all_of_its_settings_and_names_what_is_missing() -> None:
+    given = {"oidc_issuer": "https://id.example", "oidc_client_id": "firstword", "secret": "s" * 40}
+    with pytest.raises(SettingsRefused) as refused:
+        refuse_unsafe(load_settings(**given))
+    assert "FIRSTWORD_OIDC_CLIENT_SECRET" in str(refused.value)
+    assert "FIRSTWORD_PUBLIC_URL" in str(refused.value)
+    assert "FIRSTWORD_OIDC_ISSUER" not in str(refused.value)
+    refuse_unsafe(load_settings(**given, oidc_client_secret="x", public_url="https://talk.example.org"))

@@ -20,7 +20,7 @@ from voice.outbox import Outbox
 from voice.peer import _answer_soon
 
 FRAME = HEARD_HZ // 50
-DELTAS = ["response.output_text.delta", "response.output_audio_transcript.delta"]
+WORDS = ["response.output_text.delta", "response.output_audio_transcript.delta"]
 
 
 @dataclass

@@ -2,6 +2,7 @@
 // It knows events, not pictures or loudspeakers. Lost connections come back by themselves, with the lines said so far.
 
 import { fromBase64, toBase64 } from "./bytes.js";
+import { meant } from "./csrf.js";
 import { openLine } from "./line.js";
 
 const BACKOFF_MS = [400, 1000, 2000, 4000, 8000, 15000];
@@ -154,7 +155,7 @@ export class Realtime {
     try {
       const reply = await fetch(`/app/voice/${encodeURIComponent(this.bot)}/start`, {
         method: "POST",
-        headers: { "Content-Type": "application/json" },
+        headers: { "Content-Type": "application/json", ...meant() },
         body: "{}",
       });
       if (!reply.ok) {

@@ -1,6 +1,8 @@
 // Kept conversations, as the server tells them: listed, read, forgotten. It shows nothing and keeps nothing.
 // The one rule: what goes wrong is a sentence for the person.
 
+import { meant } from "./csrf.js";
+
 /**
  * @typedef {{ id: string, bot: string, title: string, began_s: number, said_s: number }} Thread
  * @typedef {{ item: string, role: "user" | "assistant", text: string, said_s: number }} Line
@@ -34,7 +36,7 @@ export class Threads {
 export async function ask(method, address) {
   let reply;
   try {
-    reply = await fetch(address, { method, headers: { Accept: "application/json" } });
+    reply = await fetch(address, { method, headers: { Accept: "application/json", ...meant() } });
   } catch {
     throw new Error("There is no connection to the server. Try again in a moment.");
   }

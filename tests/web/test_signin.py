@@ -1,0 +1,215 @@
+"""Signing in against a provider that the test runs: who somebody is, what they may write, and who stays out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI, Request
+from starlette.responses import JSONResponse
+
+from database import Database
+from firstword.serving import serving
+from firstword.testing.identity import IdentityProvider
+from web.signin import Identity, Removed, create_signin, keep_signed_in, session_of
+from web.signin.visitor import SIGNED_IN_S, read, safe_path, visitor_of, write
+
+SECRET = "a secret for the tests of signing in, and no other"
+
+
+@dataclass
+class Site:
+    url: str
+    provider: IdentityProvider
+    removed: Removed
+
+    def browser(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(base_url=self.url, trust_env=False, follow_redirects=True)
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    provider = IdentityProvider("firstword", "a client's secret")
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'people.db'}")
+    removed = Removed(database)
+    await removed.open()
+    app = FastAPI()
+
+    async with serving(lambda _url: provider.app) as provider.base_url:
+
+        def make(url: str) -> Any:
+            owners = frozenset({"grace@example.org", "owner-subject"})
+            identity = Identity(provider.base_url, "firstword", "a client's secret", url, owners)
+            app.include_router(create_signin(identity, removed))
+            asked = session_of(removed)
+
+            @app.api_route("/app/voice/guide/start", methods=["POST"])
+            async def start(request: Request) -> JSONResponse:
+                person = await asked(request)
+                return JSONResponse({"subject": person.subject if person else None})
+
+            @app.get("/app/voice/guide")
+            async def page() -> JSONResponse:
+                return JSONResponse({"page": "guide"})
+
+            return keep_signed_in(app, SECRET, secure=False)
+
+        async with serving(make) as url:
+            yield Site(url, provider, removed)
+    await database.close()
+
+
+def csrf(browser: httpx2.AsyncClient) -> dict[str, str]:
+    return {"X-Firstword-Csrf": browser.cookies.get("firstword_csrf") or ""}
+
+
+async def test_a_page_leads_to_the_provider_and_back_to_itself(site: Site) -> None:
+    async with site.browser() as browser:
+        page = await browser.get("/app/voice/guide")
+        assert page.json() == {"page": "guide"}
+        assert [str(one.url.path) for one in page.history] == [
+            "/app/voice/guide",
+            "/signin",
+            "/authorize",
+            "/signin/back",
+        ]
+        assert (await browser.get("/app/me")).json() == {"subject": "ada", "name": "Ada", "role": "person"}
+        started = await browser.post("/app/voice/guide/start", headers=csrf(browser))
+        assert started.json() == {"subject": "ada"}
+
+
+async def test_nobody_is_nobody(site: Site) -> None:
+    async with site.browser() as browser:
+        assert (await browser.get("/app/me")).status_code == 401
+        assert (await browser.post("/app/voice/guide/start")).json() == {"subject": None}
+        assert (await browser.put("/app/people/removed/ada")).status_code == 401
+
+
+@pytest.mark.parametrize("fault", ["nonce", "audience", "expired", "key", "token"])
+async def test_what_the_provider_did_not_sign_for_us_now_signs_nobody_in(site: Site, fault: str) -> None:
+    site.provider.faults.add(fault)
+    async with site.browser() as browser:
+        refused = await browser.get("/signin")
+        assert refused.status_code == 400
+        assert refused.json()["error"]["code"] == "sign_in_failed"
+        assert (await browser.get("/app/me")).status_code == 401
+
+
+async def test_an_answer_that_nobody_asked_for_signs_nobody_in(site: Site) -> None:
+    async with site.browser() as browser:
+        assert (await browser.get("/signin/back?code=x&state=y")).status_code == 400
+        assert (await browser.get("/signin/back?error=access_denied")).status_code == 400
+        assert (await browser.get("/app/me")).status_code == 401
+
+
+async def test_a_provider_that_is_away_is_told_in_words(site: Site) -> None:
+    app = FastAPI()
+    identity = Identity("http://127.0.0.1:1", "firstword", "a client's secret", "http://127.0.0.1")
+    app.include_router(create_signin(identity, site.removed))
+    transport = httpx2.ASGITransport(app=keep_signed_in(app, SECRET, secure=False))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as browser:
+        away = await browser.get("/signin")
+        assert away.status_code == 502
+        assert "try again later" in away.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("said", ["", "x", "é"])
+async def test_every_write_by_cookie_says_the_token_of_its_page(site: Site, said: str) -> None:
+    async with site.browser() as browser:
+        await browser.get("/signin")
+        for method, path in (
+            ("POST", "/app/voice/guide/start"),
+            ("POST", "/signout"),
+            ("PUT", "/app/people/removed/x"),
+        ):
+            refused = await browser.request(method, path, headers=[(b"x-firstword-csrf", said.encode())])
+            assert refused.status_code == 403, path
+            assert refused.json()["error"]["code"] == "csrf"
+        assert (await browser.get("/app/me")).status_code == 200
+
+
+async def test_a_cookie_that_was_touched_is_none(site: Site) -> None:
+    async with site.browser() as browser:
+        await browser.get("/signin")
+        held = browser.cookies.get("firstword_session") or ""
+        browser.cookies.set("firstword_session", held[:-4] + "AAAA", domain="127.0.0.1")
+        async with httpx2.AsyncClient(base_url=site.url, trust_env=False) as other:
+            told = await other.get("/app/me", headers={"Cookie": f"firstword_session={held[:-4]}AAAA"})
+            assert told.status_code == 401
+            assert (await other.get("/app/me", headers={"Cookie": f"firstword_session={held}"})).status_code == 200
+
+
+async def test_the_cookie_is_signed_same_site_and_no_scripts_business(site: Site) -> None:
+    async with site.browser() as browser:
+        back = (await browser.get("/signin?next=/app/me")).history[-1]
+        cookies = [value.lower() for name, value in back.headers.multi_items() if name.lower() == "set-cookie"]
+        session = next(one for one in cookies if one.startswith("firstword_session="))
+        assert "httponly" in session
+        assert "samesite=lax" in session
+        assert "samesite=strict" in next(one for one in cookies if one.startswith("firstword_csrf="))
+
+
+async def test_the_owner_removes_a_person_who_is_signed_out_and_stays_out(site: Site) -> None:
+    async with site.browser() as ada, site.browser() as grace:
+        await ada.get("/signin?next=/app/me")
+        site.provider.claims = {"sub": "grace", "email": "Grace@example.org", "email_verified": True}
+        assert (await grace.get("/signin?next=/app/me")).json()["role"] == "owner"
+        assert (await ada.put("/app/people/removed/grace", headers=csrf(ada))).status_code == 404
+        assert (await grace.put("/app/people/removed/ada", headers=csrf(grace))).status_code == 204
+        assert (await grace.get("/app/people/removed")).json() == {"removed": ["ada"]}
+        assert (await ada.get("/app/me")).status_code == 401
+        site.provider.claims = {"sub": "ada"}
+        again = await ada.get("/signin?next=/app/me")
+        assert again.status_code == 403
+        assert "removed" in again.json()["error"]["message"]
+        assert (await ada.get("/app/me")).status_code == 401
+        assert (await grace.delete("/app/people/removed/ada", headers=csrf(grace))).status_code == 204
+        assert (await ada.get("/signin?next=/app/me")).json()["subject"] == "ada"
+
+
+async def test_signing_out_is_for_good(site: Site) -> None:
+    async with site.browser() as browser:
+        await browser.get("/signin?next=/app/me")
+        assert (await browser.post("/signout", headers=csrf(browser))).status_code == 204
+        assert (await browser.get("/app/me")).status_code == 401
+
+
+def test_an_address_that_nobody_verified_makes_no_owner() -> None:
+    owners = frozenset({"ada@example.org", "sub-1"})
+    for claims, role in (
+        ({"sub": "x", "email": "ada@example.org", "email_verified": True}, "owner"),
+        ({"sub": "x", "email": "ada@example.org"}, "person"),
+        ({"sub": "x", "email": "ada@example.org", "email_verified": "true"}, "person"),
+        ({"sub": "sub-1"}, "owner"),
+    ):
+        assert visitor_of(claims, owners, now_s=0.0).role == role
+
+
+def test_who_signed_in_yesterday_signs_in_again_and_nonsense_is_nobody() -> None:
+    session: dict[str, Any] = {"left": "over"}
+    write(session, visitor_of({"sub": "ada"}, frozenset(), now_s=1_000.0))
+    assert "left" not in session
+    assert read(session, now_s=1_001.0) is not None
+    assert read(session, now_s=1_000.0 + SIGNED_IN_S) is None
+    assert read({"visitor": {"subject": "ada"}}) is None
+    assert read({"visitor": "ada"}) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "goes"),
+    [
+        ("/app/voice/guide", "/app/voice/guide"),
+        ("https://evil.example/", "/"),
+        ("//evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("/a\\b", "/"),
+        ("/a\r\nSet-Cookie: x", "/"),
+        ("", "/"),
+    ],
+)
+def test_after_signing_in_nobody_is_sent_elsewhere(asked: str, goes: str) -> None:
+    assert safe_path(asked) == goes
