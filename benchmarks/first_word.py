@@ -23,6 +23,8 @@ from tts import Cutter, Engine, NoVoice, Speaker, sentences, speakable, spoken
 
 WAYS = ("one_piece", "sentence_first", "opening", "streamed")
 REPEATS = 9
+# A piece may take as long as an engine needs that is too slow to converse with: here it is measured.
+LIMIT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def _whole(engine: Engine, said: str, language: str) -> float:
 
 async def _streamed(engine: Engine, lane: Lane, text: Text) -> float:
     started = time.perf_counter()
-    handle = Speaker(engine, lane).say(text.words, language=text.language)
+    handle = Speaker(engine, lane, limit_s=LIMIT_S).say(text.words, language=text.language)
     arrived: list[tuple[float, Pcm]] = []
     async with aclosing(handle.frames()) as frames:  # type: ignore[type-var]
         async for frame in frames:

@@ -18,9 +18,6 @@ from typing import Any
 # How often the parent is looked at. Its end closes our standard input at once; this is for the case where a fork of the
 # parent still holds the other end.
 LOOK_S = 2.0
-# Whatever else runs here is waited for by ears: beside a model that writes, the voice's first sound took 90 ms (at most
-# 190), and 70 (at most 100) where the model makes way.
-POLITE = 10
 # Threads that read requests: they wait, they do not compute.
 HTTP_THREADS = 8
 # What a batch is computed in. Smaller than the default 512, so that one person's long prompt delays another's next
@@ -33,8 +30,6 @@ PROMPT_CACHE_MIB = 96
 
 def serve(settings: dict[str, Any]) -> None:
     """Load the model, say where it listens, and wait for the parent to end."""
-    if hasattr(os, "nice"):
-        os.nice(POLITE)
     # The wheel's extension has no stubs, so its names are asked for by hand.
     xllamacpp: Any = importlib.import_module("xllamacpp")
 
