@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from agents_core import AskRefused, CoreError, Delta, Done, Event, Failed, Started, Trace, UnknownBot
+from agents_core import AskRefused, CoreError, Delta, Done, Event, Failed, OverLimit, Started, Trace, UnknownBot
 from grant import error_response
 from llm_door.wire import COMMENT, DONE, Wire
 
@@ -234,6 +234,8 @@ def _told(event: Failed | _Broken) -> tuple[int, str, str, str]:
         return 500, event.message, "server_error", "run_failed"
     if isinstance(event.fault, UnknownBot):
         return 404, str(event.fault), "invalid_request_error", "model_not_found"
+    if isinstance(event.fault, OverLimit):
+        return 429, str(event.fault), "insufficient_quota", "over_limit"
     if isinstance(event.fault, AskRefused):
         return 403, str(event.fault), "permission_error", "ask_refused"
     if isinstance(event.fault, CoreError):

@@ -33,9 +33,6 @@ class Leases(RuleBasedStateMachine):
     def do(self, what):
         return self.loop.run_until_complete(what)
 
-    def is_true(self, held: Held) -> bool:
-        return not self.over and not self.free and held.fence == self.fence
-
     @initialize()
     def begin(self) -> None:
         self.do(self.store.begin("run-1", ask()))

@@ -12,7 +12,7 @@ import pytest
 from core_house import BOT, Told, ask, content, told
 
 from agents_core import Ceilings, Core, Delta, Done, Failed, Line, Profile, Started, Trace, Usage, Whole
-from agents_core.errors import AskRefused, LeaseLost, Verdict
+from agents_core.errors import AskRefused, LeaseLost, OverLimit, Verdict
 from agents_core.loop import Call, Step
 from agents_core.reckoning import cost, lower
 from agents_core.store import Store
@@ -223,3 +223,44 @@ def test_the_smaller_of_two_ceilings_holds_each_by_itself() -> None:
 def test_a_cost_is_whole_millionths_rounded_up_rl9() -> None:
     assert cost(Usage(1, 0), Profile(prompt_price=1)) == 1
     assert sum(cost(Usage(1000, 0), Profile(prompt_price=100)) for _ in range(10)) == 1000
+
+
+DEAR = Profile(prompt_price=0, completion_price=1_000_000)
+
+
+async def test_a_bots_limits_hold_for_a_person_and_what_is_not_used_is_free_again(opens: Opens) -> None:
+    bot = BOT.replace("surfaces", "limits: { spend: 0.20, per: { minute: 0.10, day: 0.15 } }\nsurfaces")
+    provider = Told(["Hi.", Whole(usage=Usage(1, 60))], profile=DEAR)  # six hundredths an answer
+    core = await opens(provider, bot=bot)
+    async with aclosing(core.run_turn(ask())) as first:
+        await anext(first)
+        with pytest.raises(OverLimit, match="in a minute"):
+            await told(core, ask())
+        ben = await told(core, replace(ask(), asker="ben", subject="ben"))
+        assert words(ben) == "Hi."
+        rest = [event async for event in first]
+    assert words(rest) == "Hi."
+    assert (await core.spent("ann", "guide"))["minute"] == 60_000
+    assert words(await told(core, ask())) == "Hi."  # begun with four hundredths left, and it is paid for
+    with pytest.raises(OverLimit, match="in a minute"):
+        await told(core, ask())
+    assert len(provider.asked) == 3
+
+
+async def test_what_costs_nothing_keeps_nobody_waiting(opens: Opens) -> None:
+    bot = BOT.replace("surfaces", "limits: { per: { minute: 0.01 } }\nsurfaces")
+    core = await opens(Told(["Hi."]), bot=bot)
+    async with aclosing(core.run_turn(ask())) as first:
+        await anext(first)
+        assert words(await told(core, ask())) == "Hi."
+    assert (await core.spent("ann", "guide"))["minute"] == 0
+
+
+async def test_an_answer_that_is_left_costs_what_was_said_of_it(opens: Opens) -> None:
+    bot = BOT.replace("surfaces", "limits: { per: { day: 9 } }\nsurfaces")
+    core = await opens(Told(["twelve chars", "hang"], profile=DEAR), bot=bot)
+    async with aclosing(core.run_turn(ask())) as turn:
+        await anext(turn)
+        assert (await anext(turn)).text == "twelve chars"
+        assert (await core.spent("ann", "guide"))["day"] == 500_000
+    assert (await core.spent("ann", "guide"))["day"] == 3_000

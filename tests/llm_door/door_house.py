@@ -23,6 +23,7 @@ from agents_core import (
     Done,
     Event,
     Failed,
+    OverLimit,
     Started,
     Trace,
     UnknownBot,
@@ -82,6 +83,8 @@ class FakeCore:
     async def _events(self, run: str, text: str) -> AsyncIterator[Event]:
         if text == "unknown bot":
             raise UnknownBot("no bot is called 'guide'; see content/bots")
+        if text == "over the limit":
+            raise OverLimit("guide", "day")
         if text == "refused":
             raise AskRefused("this bot does not answer on this surface")
         if text == "fails at once":

@@ -86,6 +86,7 @@ async def test_w10_w12_a_cut_answer_never_looks_finished(text: str, says: str) -
         ("fails at once", 502, "over capacity"),
         ("unknown bot", 404, "no bot is called"),
         ("refused", 403, "does not answer on this surface"),
+        ("over the limit", 429, "what you may spend on guide in a day is used up"),
     ],
 )
 async def test_w11_before_the_first_byte_an_error_is_a_real_status(
