@@ -198,7 +198,7 @@ class Core:
         if held.attempt > MAX_ATTEMPTS:
             await self._store.finish(held, "failed", reason=f"{MAX_ATTEMPTS} processes began it and none ended it")
             return _nothing_to_say()
-        return self._turn(bot, held, budget_s)
+        return self._turn(bot, held, budget_s, listened=False)
 
     async def sweep(self) -> int:
         """Finish, one after the other, every run that nobody holds. Returns how many."""
@@ -252,9 +252,11 @@ class Core:
         wanted = lower(bot.ceilings, ask.ceilings).spend if self._may_cost and not ask.script else 0
         return await self._store.begin(run, ask, owner, per=bot.per, wanted=wanted)
 
-    async def _turn(self, bot: Bot, held: Held, budget_s: float | None = None) -> AsyncGenerator[Event, None]:
+    async def _turn(
+        self, bot: Bot, held: Held, budget_s: float | None = None, *, listened: bool = True
+    ) -> AsyncGenerator[Event, None]:
         offer = self.bots.offer(bot, await self._held(held.ask.asker))
-        turn = Turn(self._means, bot, self.bots.house, held, offer=offer, budget_s=budget_s)
+        turn = Turn(self._means, bot, self.bots.house, held, offer=offer, budget_s=budget_s, listened=listened)
         self._turns.add(turn)
         try:
             async with aclosing(turn.events()) as events:

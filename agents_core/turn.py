@@ -83,8 +83,12 @@ class Turn:
         *,
         offer: Offer = NOTHING,
         budget_s: float | None = None,
+        listened: bool = True,
     ) -> None:
-        """`budget_s` is how long this process stays with the run before it gives it back; None is to its end."""
+        """`budget_s` is how long this process stays with the run before it gives it back; None is to its end.
+
+        Where nobody has `listened` from the beginning, a model may take its time to begin.
+        """
         self._store, self._line, self._clock, self._reach = means.store, means.line, means.clock, means.reach
         self._means, self._bot, self._house, self._held, self._offer = means, bot, house, held, offer
         self._run = Run(lower(bot.ceilings, held.ask.ceilings), held.began_s, held.cancelled)
@@ -93,6 +97,7 @@ class Turn:
         self._until_s = None if budget_s is None else self._clock() + budget_s
         self._told = _Told(self._clock())
         self._remembered: tuple[str, ...] | None = None
+        self._listened = listened
         self._steps: tuple[Step, ...] = ()
         self._unwritten: Step | None = None
         self._giving_back = False
@@ -185,7 +190,8 @@ class Turn:
             return given
 
         try:
-            async with aclosing(self._line.ask(make, script=bool(ask.script), model=self._bot.model)) as said:
+            asked = self._line.ask(make, script=bool(ask.script), model=self._bot.model, hurried=self._listened)
+            async with aclosing(asked) as said:
                 while (chunk := await self._waiting(anext(said, None))) is not None:
                     if isinstance(chunk, Chosen):
                         told.chosen = chunk

@@ -50,6 +50,7 @@ class _SoFar:
     """One question on its way down the line."""
 
     left_s: float
+    hurried: bool = True
     answered: bool = False
     faults: list[Verdict] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -76,17 +77,18 @@ class Line:
         self._keys = {id(provider): Keys(provider.keys) for provider in self._providers}
 
     async def ask(
-        self, make: Callable[[Profile], Question], *, script: bool = False, model: str = ""
+        self, make: Callable[[Profile], Question], *, script: bool = False, model: str = "", hurried: bool = True
     ) -> AsyncGenerator[Chosen | Chunk, None]:
         """One `Chosen`, then the answer's chunks. Raises `ProviderFault` where nobody answered.
 
         `model` is the bot's wish; it holds for the first provider that may cost money, for which it was written.
+        Not `hurried`, because nobody listens, a first word may take as long as the whole.
         """
         if script:
             async for said in self._stand(make, ScriptProvider(), ()):
                 yield said
             return
-        so_far = _SoFar(self._patience.turn_s)
+        so_far = _SoFar(self._patience.turn_s, hurried)
         for provider in self._providers:
             reason = self._refusal(provider)
             if reason:
@@ -112,6 +114,8 @@ class Line:
         """One provider, its keys in turn. Raises `ProviderFault` where nobody else may be asked."""
         breaker, keys = self._breakers[id(provider)], self._keys[id(provider)]
         first_s = self._patience.backup_first_word_s if so_far.faults else self._patience.first_word_s
+        if not so_far.hurried:
+            first_s = self._patience.turn_s
         chosen: Chosen | None = None
         try:
             for key in keys.awake(self._clock()):

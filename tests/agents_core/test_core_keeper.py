@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from core_house import Told, ask, content
+from core_house import Told, ask, content, told
 from core_processes import job_in, work_ask
 
-from agents_core import Core, Delta, Failed, Started
+from agents_core import Core, Delta, Failed, Patience, Question, Started, Whole, Words
 from agents_core.errors import LeaseLost
 from agents_core.keeper import Keeper
 from agents_core.store import Store
@@ -138,6 +138,31 @@ async def test_what_is_handed_in_is_done_at_once_by_the_worker_of_the_same_proce
         while (record := await core.record(run)).state != "done":
             await asyncio.sleep(0.01)
     assert (record.answer, record.attempt) == ("Done.", 1)
+    await core.close()
+
+
+async def test_a_model_that_nobody_waits_for_may_take_its_time(database_url: str, tmp_path: Path) -> None:
+    slow = Told(["At last."])
+    said = slow.ask
+
+    async def later(question: Question) -> AsyncIterator[Words | Whole]:
+        await asyncio.sleep(0.2)
+        async for chunk in said(question):
+            yield chunk
+
+    slow.ask = later
+    core = await Core.open(
+        content=content(tmp_path / "site"),
+        database_url=database_url,
+        providers=[slow],
+        patience=Patience(first_word_s=0.1),
+        worker=False,
+    )
+    heard = await told(core, ask())
+    assert isinstance(heard[-1], Failed)
+    run = await core.hand_in(ask())
+    assert await core.sweep() == 1
+    assert (await core.record(run)).answer == "At last."
     await core.close()
 
 
