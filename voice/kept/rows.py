@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, delete, func, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from database import Database
 from voice.kept.lines import KeptLine, KeptThread, Note
@@ -74,27 +73,29 @@ class Rows:
 
     async def write(self, notes: Sequence[Note]) -> None:
         """Write `notes` in their order, all or none. One that is written again changes nothing."""
+        await self._database.act(lambda db: self._write(db, notes))
+
+    def _write(self, db: Connection, notes: Sequence[Note]) -> None:
         newest: dict[Whose, float] = {}
         for note in notes:
             newest[_whose(note)] = max(note.line.said_s, newest.get(_whose(note), 0.0))
-        async with self._database.write() as db:
-            theirs: dict[Whose, bool] = {}
-            for note in notes:
-                whose = _whose(note)
-                if whose not in theirs:
-                    theirs[whose] = await self._open(db, note, newest[whose])
-                if theirs[whose]:
-                    await _write_line(db, note)
+        theirs: dict[Whose, bool] = {}
+        for note in notes:
+            whose = _whose(note)
+            if whose not in theirs:
+                theirs[whose] = self._open(db, note, newest[whose])
+            if theirs[whose]:
+                _write_line(db, note)
 
-    async def _open(self, db: AsyncConnection, note: Note, said_s: float) -> bool:
+    def _open(self, db: Connection, note: Note, said_s: float) -> bool:
         """Whether the thread is this person's to write in; it is made where there is none."""
         head = {"id": note.thread, "subject": note.subject, "bot": note.bot}
         new = {**head, "title": note.title, "began_s": note.began_s, "said_s": said_s}
-        await db.execute(self._insert(THREADS).values(new).on_conflict_do_nothing())
+        db.execute(self._insert(THREADS).values(new).on_conflict_do_nothing())
         newer = case((THREADS.c.said_s < said_s, said_s), else_=THREADS.c.said_s)
         # The update holds the row, so that two conversations in one thread number their lines one after the other.
         theirs = update(THREADS).where(*_theirs(note.subject, note.thread), THREADS.c.bot == note.bot)
-        return (await db.execute(theirs.values(said_s=newer))).rowcount == 1
+        return db.execute(theirs.values(said_s=newer)).rowcount == 1
 
 
 def _whose(note: Note) -> Whose:
@@ -105,14 +106,14 @@ def _theirs(subject: str, thread: str) -> tuple[ColumnElement[bool], ...]:
     return THREADS.c.id == thread, THREADS.c.subject == subject, THREADS.c.forgotten_s.is_(None)
 
 
-async def _write_line(db: AsyncConnection, note: Note) -> None:
+def _write_line(db: Connection, note: Note) -> None:
     line = note.line
     here = and_(LINES.c.thread == note.thread, LINES.c.item == line.item)
     if not line.text:
-        await db.execute(delete(LINES).where(here))
+        db.execute(delete(LINES).where(here))
         return
-    if (await db.execute(update(LINES).where(here).values(text=line.text))).rowcount:
+    if db.execute(update(LINES).where(here).values(text=line.text)).rowcount:
         return
     last = select(func.coalesce(func.max(LINES.c.n), 0)).where(LINES.c.thread == note.thread).scalar_subquery()
     values = {"item": line.item, "role": line.role, "text": line.text, "said_s": line.said_s}
-    await db.execute(insert(LINES).values(thread=note.thread, n=last + 1, **values))
+    db.execute(insert(LINES).values(thread=note.thread, n=last + 1, **values))
