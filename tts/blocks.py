@@ -12,6 +12,8 @@ from tts import marks
 from tts.hidden import call_in_json, call_in_lines
 from tts.place import Found, Place
 
+# What a line can begin with that is a mark; digits too.
+_STARTS = frozenset("`~:#|[{A_=" + marks.BULLETS)
 _NOT_MINE: Found = (0, "")
 _ITEM = re.compile(r"\d{1,3}[.)][ \t]")
 _ITEM_BEGUN = re.compile(r"\d{1,3}(?:[.)](?:[ \t]|$)?|$)")
@@ -39,7 +41,7 @@ def at_line_start(view: str, place: Place, *, final: bool) -> Found | None:
         if len(rest) < 2 and not final:
             return None
         return lead + (2 if rest[1:2] == " " else 1), ""
-    for rule in _RULES:
+    for rule in _RULES if rest[0] in _STARTS or rest[0].isdigit() or place.loose_table else ():
         verdict = rule(rest, place, final=final)
         if verdict is None:
             return None

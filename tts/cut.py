@@ -14,7 +14,7 @@ from collections.abc import Callable
 from tts.clauses import last_cut, middle_cut, opening_clause
 from tts.ends import AFTER
 from tts.frames import Piece
-from tts.reading import spoken
+from tts.reading import spoken, warm
 from tts.sentences import Ends
 from tts.speakable import speakable
 from tts.words import count_words, is_speakable
@@ -56,8 +56,10 @@ class Cutter:
             raise ValueError(f"words is {words} and cap {cap}; give at least 1 word and 10 characters")
         self._words = words
         self._cap = min(cap, CAPS.get(language.split("-")[0], cap))
+        self._reach = 2 * self._cap + AFTER  # what decides a cut: nothing behind it is looked at
         self._language = language
         self._clock = clock
+        warm(language)
         self._ends = Ends(language)
         self._sure: deque[int] = deque()
         self._rest = ""
@@ -139,14 +141,18 @@ class Cutter:
         at, opens = self._at, self._n == 0 and not self._groups
         if self._sure:
             stop = self._with_spaces(self._sure[0] - self._base)
-            unit = self._rest[at:stop]
-            clause = opening_clause(unit, self._cap) if opens and count_words(unit) > self._words else None
+            clause = self._clause(self._rest[at : min(stop, at + self._reach)]) if opens else None
             return at + clause if clause else stop
         pending = self._ends.pending
-        unit = self._rest[at : len(self._rest) if pending is None else pending - self._base]
-        if opens and count_words(unit) > self._words and (clause := opening_clause(unit, self._cap)):
+        stop = len(self._rest) if pending is None else pending - self._base
+        unit = self._rest[at : min(stop, at + self._reach)]
+        if opens and (clause := self._clause(unit)):
             return at + clause
         return at + last_cut(unit, self._cap) if len(unit.strip()) > 2 * self._cap else None
+
+    def _clause(self, unit: str) -> int | None:
+        """Where an opening sentence that runs on has its first clause."""
+        return opening_clause(unit, self._cap) if count_words(unit) > self._words else None
 
     def _with_spaces(self, at: int) -> int:
         behind = self._rest[at : at + AFTER]

@@ -22,6 +22,7 @@ from importlib.resources import files
 from sentencex import segment as _segments  # type: ignore[attr-defined]
 
 from tts.lines import Verdict, line_break
+from tts.words import is_speakable
 
 # Marks that end a sentence with no space behind them: CJK, Indic, Arabic, Burmese, Khmer, Thai, Tibetan, Ethiopic and
 # Armenian.
@@ -81,7 +82,7 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
     following = after.lstrip()
     if marks[0] == ";" and (at == 0 or not _GREEK_QUESTION.match(text, at - 1)):
         return NO
-    if not any(character.isalnum() for character in masked):
+    if not is_speakable(masked):
         return NO if following else Verdict(False, False)
     if not following:
         return Verdict(_may_end(text, at, end, start), sure=len(after) >= AFTER)

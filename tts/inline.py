@@ -114,7 +114,7 @@ def _bracket(view: str, place: Place, *, final: bool, item_start: bool = False, 
     hidden = (0, "") if image else span(view, place, final=final)
     if hidden is None or hidden[0]:
         return hidden
-    close = _closing(view, "[")
+    close = _closing(view[:_LABEL], "[")
     if close is None:
         return (1, "[") if final or len(view) > _LABEL or "\n\n" in view else None
     label, after = view[1:close], view[close + 1 :]
@@ -138,6 +138,8 @@ def _bracket(view: str, place: Place, *, final: bool, item_start: bool = False, 
 
 def _closing(view: str, opener: str) -> int | None:
     """The index of the bracket that closes the one at 0."""
+    if {"[": "]", "(": ")"}[opener] not in view:
+        return None
     depth = 0
     for found in _BRACKETS[opener].finditer(view):
         if found.group() == opener:

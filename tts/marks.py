@@ -18,6 +18,8 @@ _NAMES = {
     for kind, names in tomllib.loads(files("tts").joinpath("marks.toml").read_text("utf-8")).items()
 }
 HIDDEN, PLAIN_WORDS, MARKUP = _NAMES["hidden"], _NAMES["plain_words"], _NAMES["markup"]
+TAGS = HIDDEN | MARKUP
+TAG_STARTS = frozenset(name[:length] for name in TAGS for length in range(1, len(name) + 1))
 BLOCKS, CALL_FENCES = _NAMES["blocks"], _NAMES["call_fences"]
 
 # Other spellings of spans that are dropped whole, and what closes them; where nothing does, only the mark goes. Small

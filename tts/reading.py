@@ -15,19 +15,28 @@ from typing import Any, NamedTuple
 
 _SPACES = re.compile(r"[ \t\r\f\v]+")
 _BLOCK = re.compile(r"([^\s.!?…:;,。！？])([\"'”’»)\]]*)\s*\n\s*\n\s*(?=\S)")
-_DIGIT = re.compile(r"\d")
 # What could be an abbreviation: a few letters with a full stop behind them.
 _SHORTENED = re.compile(r"(?<![\w.])[^\W\d_][\w.]{0,7}\.(?!\w)")
 _SLOT = re.compile(r"\{(\d)(?::(\w+))?\}")
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
+# Names of what a rule may need to be in a text, so that most rules are not tried on most texts.
+_SIGNS = {
+    "digit": re.compile(r"\d"),
+    "year": re.compile(r"[12]\d\d\d"),
+    "ordinal": re.compile(r"\d\."),
+    "dotted": re.compile(r"\d\.\d+\.\d"),
+    "roman": re.compile(r"(?<= )(?:[IVX]{2,6}|[VX]|I(?=e))(?:\b|e|ème)|\bIer"),
+}
+
+
 class Rule(NamedTuple):
-    """`find` is read by `read`, in a text that has one of the characters in `needs` ("0" stands for any digit)."""
+    """`find` is read by `read`, in a text that has each of `needs`: a sign by name, or any of some characters."""
 
     find: re.Pattern[str]
     read: Callable[[re.Match[str]], str]
-    needs: str
+    needs: tuple[str, ...]
 
 
 def spoken(source: str, language: str = "en") -> str:
@@ -36,11 +45,19 @@ def spoken(source: str, language: str = "en") -> str:
     text = " ".join(text.split())
     rules = _table(language)
     if rules:
-        digits = _DIGIT.search(text) is not None
+        signs = {name: sign.search(text) is not None for name, sign in _SIGNS.items()}
         for find, read, needs in rules:
-            if not needs or any(digits if need == "0" else need in text for need in needs):
+            for need in needs:
+                if not (signs[need] if need in signs else any(character in text for character in need)):
+                    break
+            else:
                 text = find.sub(read, text)
     return _SPACES.sub(" ", text).strip()
+
+
+def warm(language: str) -> None:
+    """Load the table of `language` before it is needed: it takes some 30 ms."""
+    _table(language)
 
 
 @lru_cache(maxsize=16)
@@ -55,18 +72,18 @@ def _table(language: str) -> tuple[Rule, ...]:
     data = tomllib.loads(file.read_text("utf-8"))
     common = tomllib.loads(files("tts").joinpath("reading-any.toml").read_text("utf-8"))
     rules = [_rule(rule, data) for rule in [*common["rules"], *data["before"]]]
-    rules.append(Rule(_SHORTENED, _lookup(data["abbreviations"]), "."))
+    rules.append(Rule(_SHORTENED, _lookup(data["abbreviations"]), (".",)))
     rules += [_rule(rule, data) for rule in data["rules"]]
     names = "|".join(sorted(map(re.escape, data["units"]), key=len, reverse=True))
     unit = re.compile(rf"(?<![\w.,])({data['number']})[ \u00a0\u202f]?({names})(?![\w/²³])")
-    return (*rules, Rule(unit, _unit(data["units"], data["one"]), "0"))
+    return (*rules, Rule(unit, _unit(data["units"], data["one"]), ("digit",)))
 
 
 def _rule(rule: dict[str, str], data: dict[str, Any]) -> Rule:
     find = rule["find"]
     for name in ("amount", "cardinal", "ordinal", "names"):
         find = find.replace(f"<{name}>", data.get(name, "(?!)"))
-    return Rule(re.compile(find), _reader(rule["say"], data), rule.get("needs", ""))
+    return Rule(re.compile(find), _reader(rule["say"], data), tuple(rule.get("needs", "").split()))
 
 
 def _lookup(words: dict[str, str]) -> Callable[[re.Match[str]], str]:

@@ -43,6 +43,10 @@ class Ends:
         self.pending = None
         while (candidate := _CANDIDATE.search(self._text, self._at)) is not None:
             at = candidate.start()
+            if self._text[at] == "." and self._text[at + 1 : at + 2].isalnum():
+                self._masked.append(at)  # a number, a name of a file, an address
+                self._at = at + 1
+                continue
             if self._text[at] == "\n":
                 end, verdict = at, line_break(self._text, at)
             else:
@@ -53,7 +57,9 @@ class Ends:
                 self.pending = self._base + end if verdict.ends else None
                 break
             self._at = max(end, at + 1)
-            if verdict.ends and self._spoken_before(at):
+            if verdict.ends and not self._spoken_before(at):
+                self._start = end
+            elif verdict.ends:
                 found.append(self._base + end)
                 self._start = end
                 self._masked.clear()

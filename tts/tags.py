@@ -39,15 +39,16 @@ def tag(view: str, place: Place, *, final: bool) -> Found | None:
 
 def _may_be_tag(begun: re.Match[str], view: str) -> bool:
     name = (begun.group(1) or "").lower().rpartition(":")[2]
-    known = marks.HIDDEN | marks.MARKUP
     if re.match(r"<[\w.+:-]{1,64}@?[\w.-]*$", view) and ("@" in view or len(view) < 24):
         return True
     if begun.group(2):
         lowered = view[:9].lower()
         return (
-            name in known or lowered in ("<http:", "<http:/", "<https:", "<https:/") or (not name and lowered == "</")
+            name in marks.TAGS
+            or lowered in ("<http:", "<http:/", "<https:", "<https:/")
+            or (not name and lowered == "</")
         )
-    return not name or any(word.startswith(name) for word in known) or "https".startswith(name)
+    return not name or name in marks.TAG_STARTS or "https".startswith(name)
 
 
 def _whole_tag(tag: re.Match[str], view: str, place: Place, *, final: bool) -> Found | None:

@@ -15,7 +15,9 @@ UNSPACED = r"\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 _WIDE = re.compile(f"[{WIDE}]")
 _WIDE_LETTER = re.compile(r"[\u3005-\u3007\u3031-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_WORD = re.compile(rf"[^\s{WIDE}{UNSPACED}]*[^\W_{WIDE}{UNSPACED}][^\s{WIDE}{UNSPACED}]*")
+_ANY = re.compile(r"[^\W_]")
+# From its first letter or digit, so that a run of marks is not looked at from each of its characters.
+_WORD = re.compile(rf"[^\W_{WIDE}{UNSPACED}][^\s{WIDE}{UNSPACED}]*")
 
 
 def count_words(text: str) -> float:
@@ -33,4 +35,4 @@ def width(text: str) -> int:
 
 def is_speakable(text: str) -> bool:
     """Whether there is anything in it to say: a letter or a digit of any script."""
-    return any(character.isalnum() for character in text)
+    return _ANY.search(text) is not None
