@@ -21,8 +21,8 @@ PARTS = {
     "spaces": "          ",
     "line breaks": "\n\na\n",
 }
-# Calls for one delta of four characters, at most. A piece of 300 characters is read in some 150; a mark that was held for
-# 2,000 characters is let go in some 2,000.
+# Calls for one delta of four characters, at most. A piece of 300 characters is read in some 150; a mark that was held
+# for 2,000 characters is let go in some 2,000.
 MOST_CALLS = 2_500
 
 
