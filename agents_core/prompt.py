@@ -79,13 +79,17 @@ def question(
     remembered: Sequence[str] = (),
 ) -> Question:
     """The next asking of a model. A small one goes on from the answer that the bot's file has to such a question."""
-    given = messages(bot, house, ask, steps, profile, offer, remembered)
-    tools = offer.box(steps).shown() if profile.tools else ()
-    turn = sum(step.kind == "model" for step in steps)
     exchange = like(bot.exchanges, offer.asked(ask.text, ask.surface)) if profile.small and not steps else None
-    if exchange is None:
-        return Question(given, script=ask.script, turn=turn, tools=tools)
-    return Question(given, script=ask.script, turn=turn, tools=tools, lead=lead(exchange), sentences=length(exchange))
+    return Question(
+        messages(bot, house, ask, steps, profile, offer, remembered),
+        script=ask.script,
+        turn=sum(step.kind == "model" for step in steps),
+        tools=offer.box(steps).shown() if profile.tools else (),
+        # The last step there is must be an answer: a call in it would end the run with nothing said.
+        must_answer=len(steps) + 1 >= min(bot.ceilings.steps, ask.ceilings.steps),
+        lead=lead(exchange) if exchange else "",
+        sentences=length(exchange) if exchange else None,
+    )
 
 
 def fixed(bot: Bot, house: House, profile: Profile) -> list[tuple[dict[str, Any], ...]]:

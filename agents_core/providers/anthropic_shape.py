@@ -46,6 +46,8 @@ def request(question: Question, model: str, profile: Profile) -> dict[str, Any]:
         body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
     if question.tools:
         body["tools"] = [_tool(tool["function"]) for tool in question.tools]
+        if question.must_answer:
+            body["tool_choice"] = {"type": "none"}
     if profile.temperature is not None:
         body["temperature"] = profile.temperature
     return body

@@ -47,6 +47,7 @@ class Question:
     lead: str = ""  # words the answer goes on from; they are given with its first
     sentences: int | None = None  # at most so many, in place of the profile's
     tools: tuple[dict[str, Any], ...] = ()  # in OpenAI's shape; the answer may ask for any of them
+    must_answer: bool = False  # it may ask for none any more: there is no step left in which to answer the call
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,9 @@ class OpenAIProvider:
         }
         if question.tools:
             body["tools"] = list(question.tools)
+            if question.must_answer:
+                # Shown all the same: a history with calls in it is refused without them, and a kept prefix goes on.
+                body["tool_choice"] = "none"
         if self.profile.asks_usage:
             body["stream_options"] = {"include_usage": True}
         if self.profile.temperature is not None:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from core_house import ask, content
+from core_house import BOT, ask, content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents_core import OpenAIProvider, Profile, Question
+from agents_core import Bots, OpenAIProvider, Profile, Question
+from agents_core.audience import holding
 from agents_core.compile import compile_folder
 from agents_core.events import Line
 from agents_core.loop import Call, Step
@@ -181,3 +182,17 @@ def test_history_lines_are_not_lost_on_the_way() -> None:
     lines = (Line("user", "a"), Line("assistant", "b"))
     turns = conversation([{"role": line.role, "content": line.text} for line in lines])[1]
     assert [turn["content"][0]["text"] for turn in turns] == ["a", "b"]
+
+
+async def test_the_last_step_there_is_must_be_an_answer(tmp_path: Path) -> None:
+    """A history with calls is refused without its tools, so they are shown and none may be asked for."""
+    text = BOT.replace("surfaces", "tools: [about_me]\nlimits: { steps: 3 }\nsurfaces")
+    bots = Bots(content(tmp_path, guide=text), clock=float)
+    offered = bots.offer(bots["guide"], holding("ann"))
+    steps = (Step(0, "model", calls=(Call("c", "about_me", "{}"),)), Step(1, "tool", "{}", call_id="c"))
+    first, last = (question(bots["guide"], bots.house, ask(), s, Profile(), offered) for s in ((), steps))
+    ours = OpenAIProvider("http://x", "m")
+    assert "tool_choice" not in ours.body(first)
+    assert (ours.body(last)["tool_choice"], len(ours.body(last)["tools"])) == ("none", 1)
+    assert "tool_choice" not in request(first, "m", Profile())
+    assert request(last, "m", Profile())["tool_choice"] == {"type": "none"}
