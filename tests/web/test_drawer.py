@@ -63,6 +63,27 @@ def test_another_conversation_is_taken_up_while_talking(visit: Callable[..., Any
     assert [text for _, text in here.lines("A question of today?")] == ["A question of today?", "One."]
 
 
+def test_l11_who_leaves_while_it_connects_leaves_no_ghost(visit: Callable[..., Any], house: Opened) -> None:
+    here = house(["One."])
+    page = visit(base=here.url)
+    held: list[Any] = []
+    page.route("**/start", lambda route: held.append(route))
+    sockets: list[str] = []
+    page.on("websocket", lambda socket: sockets.append(socket.url))
+    page.fill("#line", "To nobody?")
+    page.keyboard.press("Enter")
+    wait_for(page, lambda: len(held) == 1)
+    page.click("#kept")
+    page.click("#drawer [data-does=fresh]")
+    wait_for(page, lambda: len(held) == 2)
+    for route in held:
+        route.continue_()
+    until(page, "document.body.dataset.state === 'listening'")
+    write(page, "To somebody?")
+    assert len(sockets) == 1
+    assert here.threads() == ["To somebody?"]
+
+
 def test_a_new_conversation_begins_empty(visit: Callable[..., Any], house: Opened) -> None:
     here = house(["One."], ["Two."])
     page = visit(base=here.url)

@@ -16,8 +16,12 @@ export class Call {
   constructor(grant, microphone, onSound) {
     this.headers = { Authorization: `Bearer ${grant}` };
     this.carriesSound = true;
+    /** @type {number} */
     this.readyState = WebSocket.CONNECTING;
-    this.onopen = this.onmessage = this.onclose = () => {};
+    /** @type {(event?: any) => void} */
+    this.onmessage = () => {};
+    /** @type {(event?: any) => void} */
+    this.onclose = () => {};
     this.track = microphone;
     this.onSound = onSound;
     this.words = "";

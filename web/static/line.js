@@ -23,7 +23,12 @@ class Line {
   constructor(grant, ear) {
     this.closed = false;
     this.inner = null;
-    this.onopen = this.onmessage = this.onclose = () => {};
+    /** @type {((event?: any) => void) | null} */
+    this.onopen = null;
+    /** @type {((event?: any) => void) | null} */
+    this.onmessage = null;
+    /** @type {((event?: any) => void) | null} */
+    this.onclose = null;
     this.#open(grant, ear);
   }
 
@@ -56,6 +61,7 @@ class Line {
 
   async #open(grant, ear) {
     if (callFirst() && (await this.#call(grant, ear))) return;
+    // Whoever left while a call was tried has left: no second way in is opened for nobody.
     if (this.closed) return;
     const url = new URL("/v1/realtime", location.href);
     url.protocol = url.protocol.replace("http", "ws");

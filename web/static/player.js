@@ -15,6 +15,10 @@ export class Player {
     this.nextClear = 0;
     /** The sound of a call plays by itself; here it is watched, and silenced before the server has heard of it. */
     this.voice = null;
+    /** @type {MediaStreamAudioSourceNode | null} */
+    this.meter = null;
+    /** @type {AnalyserNode | null} */
+    this.analyser = null;
     this.watching = 0;
   }
 

@@ -40,6 +40,7 @@ export class Realtime {
     this.socket = null;
     this.wanted = false;
     this.tries = 0;
+    this.dials = 0;
     this.timer = 0;
     this.was = false;
     /** The kept conversation this is; "" until the server says. */
@@ -69,7 +70,8 @@ export class Realtime {
     this.wanted = false;
     clearTimeout(this.timer);
     clearTimeout(this.renewal);
-    if (this.socket) this.socket.onclose = this.socket.onmessage = null;
+    this.dials++;
+    if (this.socket) this.socket.onopen = this.socket.onclose = this.socket.onmessage = null;
     this.socket?.close?.(1000);
     this.socket = null;
   }
@@ -151,6 +153,7 @@ export class Realtime {
     clearTimeout(this.timer);
     if (!this.wanted || this.socket) return;
     this.socket = { readyState: WebSocket.CONNECTING };
+    const dial = ++this.dials;
     let started;
     try {
       const reply = await fetch(`/app/voice/${encodeURIComponent(this.bot)}/start`, {
@@ -161,13 +164,16 @@ export class Realtime {
       if (!reply.ok) {
         const body = await reply.json().catch(() => ({}));
         const why = body.error?.message ?? body.detail ?? `The server answered ${reply.status}.`;
+        if (dial !== this.dials) return;
         if (reply.status < 500 && reply.status !== 429) return this.#over("refused", String(why));
         throw new Error(why);
       }
       started = await reply.json();
     } catch {
-      return this.#lost();
+      return dial === this.dials ? this.#lost() : undefined;
     }
+    // Left meanwhile, or dialled again: this one is nobody's.
+    if (dial !== this.dials) return;
     this.#renewAt(started.expires_at);
     const socket = openLine(started.grant, this.ear);
     this.socket = socket;
