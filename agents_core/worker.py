@@ -11,12 +11,14 @@ nothing while the lease is held.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 
 from agents_core.events import Event
 from database import is_away
 
+_log = logging.getLogger(__name__)
 # How long a process stays with one run before it gives it back between two steps. An ordinary answer needs seconds.
 BUDGET_S = 60.0
 # How often an idle place looks for work that no process told it of.
@@ -87,9 +89,10 @@ class Worker:
         try:
             return await self._claim(self._budget_s)
         except Exception as fault:
-            # A database that restarts is asked again; what it holds is not lost by waiting.
+            # A database that restarts is asked again; what it holds is not lost by waiting. Nor may one row that cannot
+            # be read keep all others from being done: its lease runs, and the next look finds another.
             if not is_away(fault):
-                raise
+                _log.error("a run could not be taken up: %s", type(fault).__name__)
             return None
 
     async def _finish(self, events: AsyncGenerator[Event, None]) -> None:

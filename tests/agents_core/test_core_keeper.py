@@ -166,6 +166,23 @@ async def test_a_model_that_nobody_waits_for_may_take_its_time(database_url: str
     await core.close()
 
 
+async def test_a_run_that_cannot_be_read_keeps_no_other_from_being_done(database_url: str, tmp_path: Path) -> None:
+    core = await Core.open(
+        content=content(tmp_path / "site"), database_url=database_url, providers=[Told(["Done."])], worker=False
+    )
+    broken, whole = await core.hand_in(ask()), await core.hand_in(ask())
+    async with core._store.database.write() as connection:
+        await connection.exec_driver_sql(f"UPDATE runs SET ask = 'not JSON' WHERE id = '{broken}'")
+    worker = Worker(core.claim, idle_s=0.01)
+    worker.start()
+    async with asyncio.timeout(10):
+        while (await core.record(whole)).state != "done":
+            await asyncio.sleep(0.01)
+    await worker.close()
+    assert (await core.record(broken)).state == "doing"
+    await core.close()
+
+
 async def test_rl5_a_core_that_closes_gives_back_what_it_has_not_finished(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,5 +127,5 @@ class Leases(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-Leases.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+Leases.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
 TestLeases = Leases.TestCase
