@@ -5,10 +5,11 @@ versions and addresses) is decided here from the lists in `ends.toml`, and the l
 300 languages, judges the rest.
 
 Why sentencex (1.0.32, MIT, Rust, 4 MB, 14 ms to import) and not blingfire (0.1.8, MIT, C++, 99 MB, built in 2021): of
-the texts in `tests/tts/`, alone, it ends 18 of the 18 in `sentences.json` rightly, 240 of 276 in English and 131 of 165
-in other languages (106 when it is not told which); blingfire, which knows no languages, 15, 236 and 120. It takes 5 µs
+the texts in `tests/tts/`, alone, it ends 18 of the 18 in `sentences.json` rightly, 301 of 347 in English and 166 of 212
+in other languages (140 when it is not told which); blingfire, which knows no languages, 15, 298 and 156. It takes 5 µs
 for 246 characters, blingfire 23. Both change their mind as text follows, so it is asked about one mark at a time and
-shown one character behind it. With the rules all 459 are right, whether the language is told or not.
+shown one character behind it. With the rules, which were made on these texts, all 577 are right, whether the language
+is told or not; of 86 that were written after the rules 78 were right at first.
 
 The one rule: a verdict that is sure holds whatever text follows.
 """
@@ -37,9 +38,14 @@ _OPENERS = "\"'“‘„«»‹(\\[¿¡「『（【–—-"
 _GUILLEMET = r"(?:[ \u00a0\u202f]?[»›](?=[\s.,;:!?)]|$))"
 _SILENT = r"(?:[ ]?[\u2600-\u27bf\u2b50\ufe0f\u200d\U0001f000-\U0001faff])"
 _RUN = re.compile(rf"[{SOFT}{HARD}]+(?:[{CLOSERS}]+|{_GUILLEMET}){{0,4}}{_SILENT}{{0,8}}")
-_LAST = re.compile(r"[^\s\"'“”‘’«»„‹›(\[\]]+$")
+_LAST = re.compile(r"[^\s\"'“”‘’«»„‹›(\[\]\u2e80-\u9fff]+$")
 _SPACED_LETTERS = re.compile(r"(?<!\w)(?:[^\W\d_]\.[ \u00a0\u202f]?-?){1,5}(?:[^\W\d_]|Chr)$")
 _WORD = re.compile(rf"[{_OPENERS}]*([^\s.,;:!?)\]\"”»…{_OPENERS}][^\s.,;:!?)\]\"”»…]*)")
+_NEXT_INITIAL = re.compile(r"[A-Z]\.")
+# "At 9 a.m." alone says nothing yet.
+_WHEN = re.compile(
+    r"\s*(?:at|by|around|about|before|after|until|since|from|on|in)\s[\d:.]{1,5}\s?[ap]\.?m$", re.IGNORECASE
+)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)*[^\W\d_]$")
 _DAY = re.compile(r"\d{1,2}$")
 _LIST_NUMBER = re.compile(r"\s*\(?(?:\d{1,3}|[a-zA-Z])[.)]\s*$")
@@ -99,7 +105,9 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
     dots = marks[0] == "…" or marks.startswith("..")
     reach = word_found.end() if word_found else len(following) - len(following.lstrip(_QUOTES))
     whole = reach < len(following) or len(after) >= AFTER
-    if marks[0] == "." and not dots:
+    if following[0] in "—–" and following[1:2].islower():
+        return NO  # ¿Vienes? —preguntó.
+    if marks[0] == "." and not dots and not set("!?") & set(marks):
         verdict = _full_stop(text, at, start, word, following, language)
         if verdict is not None:
             return Verdict(verdict, whole)
@@ -162,7 +170,9 @@ def _full_stop(text: str, at: int, start: int, word: str, following: str, langua
     last = found.group().lstrip("-–—")
     if at - start < 12 and _LIST_NUMBER.match(text[start : at + 1]) and (last.isdigit() or _labels(last, word)):
         return False
-    if following.startswith(("J.-C", "J.C", "Chr.")):
+    if following.startswith(("J.-C", "J.C", "Chr.")) or (len(last) == 1 and _NEXT_INITIAL.match(following)):
+        return False
+    if _WHEN.match(text[max(0, start) : at]):
         return False
     capital = not _is_small(word)
     if _DAY.match(last):
