@@ -324,3 +324,20 @@ async def test_ice_servers_are_told_to_whoever_holds_a_grant(serve: Serve) -> No
                 {"urls": "turn:127.0.0.1:3479", "username": "ada", "credential": "t"},
             ]
         }
+
+
+async def test_no_word_and_no_key_of_a_call_is_in_a_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    caplog.set_level("DEBUG", "firstword")
+    async with serve(["canary-answer"]) as house:
+        grant = house.grant("canary-ada")
+        async with called(house.base_url, grant) as client:
+            house.listener.say("canary-question")
+            await client.until("response.done")
+            client.channel.send('{"type": "canary-event"')
+            await client.until("error")
+        await ended(house)
+        await knock(house.base_url, grant, "canary-offer")
+    written = caplog.text
+    assert "canary" not in written
+    assert grant not in written

@@ -213,3 +213,19 @@ def test_who_signed_in_yesterday_signs_in_again_and_nonsense_is_nobody() -> None
 )
 def test_after_signing_in_nobody_is_sent_elsewhere(asked: str, goes: str) -> None:
     assert safe_path(asked) == goes
+
+
+async def test_nobody_who_signs_in_is_in_a_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    caplog.set_level("DEBUG", "firstword")
+    site.provider.claims = {"sub": "canary-sub", "name": "canary-name", "email": "canary@example.org"}
+    async with site.browser() as browser:
+        await browser.get("/signin?next=/app/me")
+        held = browser.cookies.get("firstword_session") or ""
+        site.provider.faults.add("nonce")
+        await browser.get("/signin")
+    # The test's own client tells of its requests too; what the server wrote is everything else.
+    written = "\n".join(line.getMessage() for line in caplog.records if not line.name.startswith("httpx"))
+    assert "canary" not in written
+    assert held not in written
+    assert "a client's secret" not in written
