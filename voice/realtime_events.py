@@ -67,6 +67,11 @@ def _part(text: str, *, audio: bool) -> Event:
     return {"type": "output_audio", "transcript": text} if audio else {"type": "output_text", "text": text}
 
 
+def _shown(text: str, *, audio: bool) -> Event:
+    """A part in an event of its own, where its type has another name than in an item; strict clients look."""
+    return {"type": "audio", "transcript": text} if audio else {"type": "text", "text": text}
+
+
 class Wire:
     """Sends the events of one session. `send` takes an event; `ours` says whether it asked for `firstword.*`.
 
@@ -147,7 +152,7 @@ class Wire:
             }
         )
         self.send({"type": "conversation.item.added", "previous_item_id": previous, "item": item})
-        part = _part("", audio=self.audio)
+        part = _shown("", audio=self.audio)
         self.send({"type": "response.content_part.added", **_head(answer), "part": part})
 
     def text(self, answer: Answer, delta: str) -> None:
@@ -198,7 +203,7 @@ class Wire:
             self.send({"type": "response.output_text.done", **head, "text": text})
         item_status = "completed" if status == "completed" else "incomplete"
         item = assistant_item(answer.item_id, text, audio=audio, status=item_status)
-        self.send({"type": "response.content_part.done", **head, "part": _part(text, audio=audio)})
+        self.send({"type": "response.content_part.done", **head, "part": _shown(text, audio=audio)})
         self.send(
             {"type": "response.output_item.done", "response_id": answer.response_id, "output_index": 0, "item": item}
         )

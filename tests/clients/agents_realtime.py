@@ -24,7 +24,7 @@ async def main(base_url: str, grant: str) -> None:
                 if event.type == "audio":
                     told["audio_bytes"] += len(event.audio.data)
                 elif event.type == "error":
-                    told["errors"].append(str(event.error)[:200])
+                    told["errors"].append(str(event.error)[-900:])
                 elif event.type == "raw_model_event" and event.data.type == "transcript_delta":
                     told["said"] += event.data.delta
                 elif event.type == "raw_model_event" and event.data.type == "turn_ended":

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The frameworks whose clients are tried on the doors, in .venv-clients: too large for ./check, which skips them in words
-# where this was not run. Two minutes on a quiet machine, 900 MB. Safe to repeat.
+# where this was not run. Five minutes on a busy machine, 850 MB. Safe to repeat.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ -x .venv-clients/bin/python ] || python3.11 -m venv .venv-clients

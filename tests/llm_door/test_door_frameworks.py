@@ -1,4 +1,4 @@
-"""Frameworks whose OpenAI clients people already have, unchanged, with a grant as their key. `tests/clients/setup.sh`."""
+"""Frameworks whose OpenAI clients people already have, with a grant as their key. `tests/clients/setup.sh`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_k9_langchains_chat_model() -> None:
         "streamed": ANSWER,
         "usage": 16,
         "with_tools": ANSWER,
-        "refused": "AuthenticationError",
+        "refused": "OpenAIAuthenticationError",
     }
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from openai import AsyncOpenAI
 from openai.resources.realtime.realtime import AsyncRealtimeConnection
+from openai.types.realtime import RealtimeServerEvent
+from pydantic import TypeAdapter
 from voice_house import House, Serve
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -365,3 +367,16 @@ async def test_a_message_over_the_cap_closes_with_words(serve: Serve) -> None:
             await socket.send("x" * 400_000)
             await socket.wait_closed()
             assert socket.close_code == 1009
+
+
+async def test_every_event_is_one_that_a_strict_client_takes(serve: Serve) -> None:
+    """The official client takes events unchecked; frameworks that validate them refuse a name that is not listed."""
+    strict: TypeAdapter[Any] = TypeAdapter(RealtimeServerEvent)
+    async with serve(["Hello ", "there."], ["And again."]) as house, connected(house) as connection:
+        house.listener.say("hello")
+        events = await until(connection, "response.done")
+        await connection.session.update(session={"type": "realtime", "output_modalities": ["text"]})
+        house.listener.say("in text")
+        events += await until(connection, "response.done")
+    for event in events:
+        strict.validate_python(event.to_dict(), strict=False)

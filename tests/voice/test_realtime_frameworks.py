@@ -1,4 +1,4 @@
-"""An agent framework's own realtime client, unchanged, with a grant as its key. `tests/clients/setup.sh` installs it."""
+"""An agent framework's own realtime client, with a grant as its key. `tests/clients/setup.sh` installs it."""
 
 from __future__ import annotations
 
