@@ -9,7 +9,7 @@ the texts in `tests/tts/`, alone, it ends 18 of the 18 in `sentences.json` right
 in other languages (140 when it is not told which); blingfire, which knows no languages, 15, 298 and 156. It takes 5 µs
 for 246 characters, blingfire 23. Both change their mind as text follows, so it is asked about one mark at a time and
 shown one character behind it. With the rules, which were made on these texts, all 577 are right, whether the language
-is told or not; of 86 that were written after the rules 78 were right at first.
+is told or not; of the 119 that were written last, 109 were right before the rules had seen them.
 
 The one rule: a verdict that is sure holds whatever text follows.
 """
