@@ -87,7 +87,13 @@ def _rule(rule: dict[str, str], data: dict[str, Any]) -> Rule:
 
 
 def _lookup(words: dict[str, str]) -> Callable[[re.Match[str]], str]:
-    return lambda match: words.get(match.group(), match.group())
+    def read(match: re.Match[str]) -> str:
+        word = words.get(match.group())
+        if word is None:
+            return match.group()
+        return f"{word}." if match.end() == len(match.string) else word  # its full stop ends the piece too
+
+    return read
 
 
 def _unit(units: dict[str, list[str]], one: str) -> Callable[[re.Match[str]], str]:
