@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import psutil
 import pytest
 from door_house import House, house, until
 
@@ -35,6 +36,7 @@ async def test_k10_the_core_is_closed_when_the_client_leaves_a_hundred_times(tex
             await closed(at, n)
         assert at.core.tools_run == 0
         await quiet(before)
+        assert not sockets(at)
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "0.6 plain"])
@@ -54,7 +56,7 @@ async def test_k10_a_client_that_leaves_before_any_answer(stream: bool) -> None:
 async def test_k10_a_client_that_leaves_at_once_leaves_nothing_behind() -> None:
     async with house() as at:
         before = asyncio.all_tasks()
-        for _ in range(50):
+        for _ in range(100):
             _, writer = await asyncio.open_connection("127.0.0.1", at.port)
             writer.write(request(at, "hang"))
             await writer.drain()
@@ -62,6 +64,7 @@ async def test_k10_a_client_that_leaves_at_once_leaves_nothing_behind() -> None:
         await quiet(before)
         assert not at.core.running
         assert at.core.closed == len(at.core.asks)
+        assert not sockets(at)
 
 
 async def test_a_reader_that_never_reads_is_dropped() -> None:
@@ -80,6 +83,12 @@ async def test_w16_leaving_after_the_end_is_no_cancel() -> None:
         await reader.readuntil(b"data: [DONE]\n\n")
         writer.close()
         await until(at.core, lambda: at.core.closed == 1)
+
+
+def sockets(at: House) -> list[object]:
+    """Connections to the door that the server still holds."""
+    held = psutil.Process().net_connections("tcp")
+    return [one for one in held if one.laddr.port == at.port and one.status not in ("LISTEN", "TIME_WAIT", "CLOSE")]
 
 
 async def quiet(before: set[asyncio.Task[object]]) -> None:
