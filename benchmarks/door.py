@@ -7,14 +7,16 @@ and a database, in a process of its own. The one rule: the difference of the two
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from benchmarks import door_strain
+from benchmarks.door_leaving import EndlessModel, leaving
 from benchmarks.machine import head
 from benchmarks.spread import spread
 from benchmarks.streams import FIRST_S, STEP_S, WORDS, Timed, ask, upstream
@@ -36,37 +38,53 @@ def measure(*, quick: bool = False, strain: bool = False) -> dict[str, Any]:
 async def _measure(folder: Path, *, quick: bool, strain: bool) -> dict[str, Any]:
     from grant import Signer
 
+    signer = Signer(SECRET)
+    keys = [signer.mint(bot="even", subject=f"person-{n}", room="bench") for n in range(64)]
+    source, model = await upstream(), EndlessModel()
+    endless = await model.serve()
+    loads = _QUICK if quick else _LOADS
     _write_content(folder)
+    try:
+        async with _door_to(_url(source), folder) as door_url:
+            await asyncio.gather(*(ask(door_url, key, rounds=1) for key in keys[: min(8, max(loads))]))
+            result: dict[str, Any] = {
+                "bench": "door",
+                **head(threads=1, models={"brain": "an upstream at an even pace"}),
+                "upstream": {"first_ms": FIRST_S * 1000, "words_per_s": 1 / STEP_S, "words": WORDS},
+                "streams": {},
+            }
+            for streams, rounds in loads.items():
+                direct = await _at_once(_url(source), keys, streams, rounds)
+                through = await _at_once(door_url, keys, streams, rounds)
+                result["streams"][str(streams)] = summary(direct, through)
+            if strain:
+                result["refusals"] = door_strain.refusals(SECRET, quick=quick)
+                result["slow_clients"] = await door_strain.slow_clients(door_url, keys[0], quick=quick)
+        if strain:
+            async with _door_to(_url(endless), folder) as door_url:
+                result["leaving"] = await leaving(door_url, keys[0], model, quick=quick)
+        return result
+    finally:
+        source.close()
+        endless.close()
+
+
+def _url(server: asyncio.Server) -> str:
+    return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@contextlib.asynccontextmanager
+async def _door_to(upstream_url: str, folder: Path) -> AsyncIterator[str]:
+    """A door in a process of its own, with `upstream_url` behind it; gives its address."""
     processes = multiprocessing.get_context("spawn")
     near, far = processes.Pipe()
-    source = await upstream()
-    upstream_url = f"http://127.0.0.1:{source.sockets[0].getsockname()[1]}"
     server = processes.Process(target=_serve, args=(str(folder), upstream_url, far), daemon=True)
     server.start()
     try:
-        door_url = await asyncio.to_thread(near.recv)
-        signer = Signer(SECRET)
-        keys = [signer.mint(bot="even", subject=f"person-{n}", room="bench") for n in range(64)]
-        loads = _QUICK if quick else _LOADS
-        await asyncio.gather(*(ask(door_url, key, rounds=1) for key in keys[: min(8, max(loads))]))
-        result: dict[str, Any] = {
-            "bench": "door",
-            **head(threads=1, models={"brain": "an upstream at an even pace"}),
-            "upstream": {"first_ms": FIRST_S * 1000, "words_per_s": 1 / STEP_S, "words": WORDS},
-            "streams": {},
-        }
-        for streams, rounds in loads.items():
-            direct = await _at_once(upstream_url, keys, streams, rounds)
-            through = await _at_once(door_url, keys, streams, rounds)
-            result["streams"][str(streams)] = summary(direct, through)
-        if strain:
-            result["refusals"] = door_strain.refusals(SECRET, quick=quick)
-            result["slow_clients"] = await door_strain.slow_clients(door_url, keys[0], quick=quick)
-        return result
+        yield await asyncio.to_thread(near.recv)
     finally:
         near.send("stop")
         await asyncio.to_thread(server.join, 10)
-        source.close()
 
 
 async def _at_once(url: str, keys: Sequence[str], streams: int, rounds: int) -> list[Timed]:

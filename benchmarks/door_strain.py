@@ -114,4 +114,6 @@ def lines(result: Mapping[str, Any]) -> list[str]:
             f"{one['clients']} slow clients for {one['seconds']:.0f} s: first word p50 {first['p50']} ms, "
             f"p95 {first['p95']} ms; {one['turned_away']} of them turned away"
         )
+    for moment, one in result.get("leaving", {}).items():
+        said.append(f"left {moment}: model let go after p50 {one['p50']} ms, p95 {one['p95']} ms, never {one['never']}")
     return said

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.door import summary, table
+from benchmarks.door_leaving import MOMENTS
 from benchmarks.door_strain import wrong_grants
 from benchmarks.streams import Timed
 from firstword.commands.bench import door
@@ -41,4 +42,6 @@ def test_a_quick_run_measures_a_real_door() -> None:
     assert one["first_word_ms"]["door"]["p50"] > 0
     assert result["refusals"]["times"] == 50
     assert result["slow_clients"]["clients"] == 5
+    assert set(result["leaving"]) == set(MOMENTS)
+    assert all(one["never"] == 0 and one["n"] == 3 for one in result["leaving"].values())
     assert "added p50" in table(result)
