@@ -22,6 +22,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from firstword.errors import CannotStart
+from firstword.played import Played
 from sound import Pcm, resample
 
 RATE_HZ = 24_000
@@ -71,7 +72,7 @@ class Conversation:
         self._socket = socket
         self._to_play: deque[bytes] = deque()
         self._turn: Turn | None = None
-        self._parts: list[Pcm] = []
+        self._played = Played(RATE_HZ)
         self._open = 0
         self._listening = False
         self._last_event_at = time.monotonic()
@@ -87,7 +88,7 @@ class Conversation:
         spoken = resample(recording, RATE_HZ)
         frames = _frames(spoken)
         turn = self._turn = Turn(speech_end_s=_end_of_speech_s(spoken))
-        self._parts = []
+        self._played = Played(RATE_HZ)
         self._to_play.extend(frames)
         sent_by = time.monotonic() + len(frames) * FRAME_S
         limit = sent_by + _ANSWER_LIMIT_S
@@ -101,8 +102,7 @@ class Conversation:
                 self._cancelled = True
                 await self._socket.send('{"type":"response.cancel"}')
             await asyncio.sleep(FRAME_S)
-        if self._parts:
-            turn.answer = Pcm.join(self._parts)
+        turn.answer = self._played.heard
         self._turn = None
         return turn
 
@@ -172,6 +172,10 @@ class Conversation:
             turn.said = f"{turn.said} {event['transcript']}".strip()
         elif kind == "firstword.trace":
             turn.trace = {key: value for key, value in event.items() if key not in {"type", "event_id"}}
+        elif kind == "firstword.hold":
+            self._played.hold(at) if event["held"] else self._loudspeaker.resume(at)
+        elif kind == "output_audio_buffer.cleared":
+            self._played.clear(at)
         elif kind in {"firstword.level", "firstword.state"}:
             return
         self._last_event_at = at
@@ -183,7 +187,7 @@ class Conversation:
             if audible is not None:
                 turn.first_sound_at = at + audible / RATE_HZ
                 turn.talked_over = turn.talked_over or turn.first_sound_at < turn.speech_end_at
-        self._parts.append(pcm)
+        self._played.push(pcm, at)
 
 
 @contextlib.asynccontextmanager
