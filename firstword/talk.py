@@ -173,7 +173,7 @@ class Conversation:
         elif kind == "firstword.trace":
             turn.trace = {key: value for key, value in event.items() if key not in {"type", "event_id"}}
         elif kind == "firstword.hold":
-            self._played.hold(at) if event["held"] else self._loudspeaker.resume(at)
+            self._played.hold(at) if event["held"] else self._played.resume(at)
         elif kind == "output_audio_buffer.cleared":
             self._played.clear(at)
         elif kind in {"firstword.level", "firstword.state"}:

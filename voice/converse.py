@@ -57,6 +57,8 @@ WORD_S = 0.08
 # leak hides half; what has at most one word that we did not just say must be a sentence ("I see" has 0.26).
 PHRASE_S, SENTENCE_S = 0.18, 0.26
 _NOVEL = 2
+# Playback is paused, so nothing is lost by waiting for the final words: a laugh is "Thank you" first and then nothing.
+_SURE_WORDS = 3
 # The door gives an answer its words within 25 s or says that it cannot; after this the answer is given up.
 THINK_S = 30.0
 # Our own voice still arrives this long after it ended: the longest device lag (1.4 s), an utterance's tail and a wait.
@@ -225,7 +227,10 @@ def _may_prepare(state: State, event: Words) -> bool:
 def _over_words(state: State, event: Words, now: float) -> Stepped:
     """Words over an answer: our own, a listener's noise, or somebody."""
     text = _spoken(event.text)
-    leaks = state.leaks and not is_stop(text, state.language)
+    stop = is_stop(text, state.language)
+    if event.kind == "partial" and not stop and len(text.split()) < _SURE_WORDS:
+        return state, ()
+    leaks = state.leaks and not stop
     own = is_own(text, state.said, leaks=leaks)
     enough_s = WORD_S
     if leaks:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from echo import is_backchannel, is_own
+from echo import is_backchannel, is_own, is_stop, novel_words
 
 SHOP = "Good morning. The shop opens at nine. Shall I tell you more, or would you like the blue one?"
 
@@ -52,9 +52,23 @@ def test_any_two_texts_have_an_answer(heard: str, said: str) -> None:
     assert is_own(heard, said) in (True, False)
 
 
+def test_where_its_voice_is_known_to_leak_a_word_of_its_own_is_its_own() -> None:
+    assert is_own("the shop", SHOP, leaks=True)
+    assert not is_own("the bank", SHOP, leaks=True)
+    assert novel_words("the bank opens at ten", SHOP) == 2
+
+
+@pytest.mark.parametrize("text", ["Stop!", "hold on", "wait a minute", "Excuse me."])
+def test_a_call_to_stop_is_known(text: str) -> None:
+    assert is_stop(text, "en")
+    assert not is_stop("a minute")
+    assert not is_stop("please tell me about the prices")
+
+
 @pytest.mark.parametrize(
     ("text", "language", "noise"),
     [("Mhm.", "en", True), ("Yeah, okay.", "en", True), ("okay stop", "en", False), ("", "en", False),
+     ("I see.", "en", True), ("Ha ha ha ha!", "en", True),
      ("Genau!", "de", True), ("yeah yeah yeah yeah", "en", False), ("mhm", "xx", False), ("yeah", "en-GB", True)],
 )  # fmt: skip
 def test_a_listeners_noise_is_nothing_else(text: str, language: str, noise: bool) -> None:

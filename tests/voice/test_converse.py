@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
 from voice.converse import HOLD_S, HOLD_SPEECH_S, THINK_S, State, step
 from voice.events import (
+    AllSent,
     Asked,
     Audible,
     Broke,
@@ -33,6 +34,7 @@ from voice.events import (
     Tick,
     TurnEvent,
     Typed,
+    Voiced,
 )
 
 
@@ -243,6 +245,52 @@ def test_not_interruptible_is_not_interrupted() -> None:
     assert talk(Candidate(), started(), words("stop"), ended()) == [CloseTurn()]
 
 
+@pytest.mark.parametrize(
+    ("leaks", "voiced_s", "text", "taken"),
+    [
+        (False, 0.04, "please go on", False),
+        (False, 0.10, "stop", True),
+        (True, 0.10, "stop", True),
+        (True, 0.10, "wait a minute", True),
+        (True, 0.10, "about is", False),
+        (True, 0.20, "please go home", True),
+        (True, 0.20, "the shop", False),
+        (True, 9.00, "the shop opens", False),
+        (False, 9.00, "the shop", True),
+        (False, 9.00, "...", False),
+    ],
+    ids=[
+        "cough",
+        "stop",
+        "stop-over-leak",
+        "wait-a-minute",
+        "scraps",
+        "phrase",
+        "own-two-words",
+        "own",
+        "E6-two",
+        "E13",
+    ],
+)
+def test_words_need_a_voice_and_more_of_it_where_our_own_comes_back(
+    leaks: bool, voiced_s: float, text: str, taken: bool
+) -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate(0.02, leaks), started(), Voiced(voiced_s))
+    assert (Interrupt(answer, by_person=True) in talk(words(text))) is taken
+
+
+def test_too_little_voice_to_tell_waits_for_more_and_then_goes_on() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate(0.02), started())
+    assert talk(words("hello", final=False)) == []
+    assert talk(words("hello")) == []
+    assert talk.state.phase == "held"
+    assert Resume(answer) in talk(ended())
+
+
 class AnyOrder(RuleBasedStateMachine):
     """Every event in any order."""
 
@@ -324,11 +372,19 @@ class AnyOrder(RuleBasedStateMachine):
     def a_line_is_typed(self, text: str) -> None:
         self.feed(Typed(text))
 
+    @rule(voiced_s=st.sampled_from([0.0, 0.1, 0.2, 1.0]), leaks=st.booleans())
+    def somebody_may_speak(self, voiced_s: float, leaks: bool) -> None:
+        self.feed(Candidate(voiced_s, leaks))
+
+    @rule(voiced_s=st.sampled_from([0.0, 0.1, 0.2, 1.0]))
+    def it_has_a_voice(self, voiced_s: float) -> None:
+        self.feed(Voiced(voiced_s))
+
     @rule(event=st.sampled_from([Candidate(), Committed(), Asked(), Cancelled(), Tick()]))
     def something_happens(self, event: TurnEvent) -> None:
         self.feed(event)
 
-    @rule(answer=answers, what=st.sampled_from([Audible, Drained, Broke]))
+    @rule(answer=answers, what=st.sampled_from([Audible, AllSent, Drained, Broke]))
     def an_answer_comes_along(self, answer: int, what: type) -> None:
         self.feed(what(answer))
 
