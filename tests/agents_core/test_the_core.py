@@ -124,6 +124,7 @@ def test_the_names_that_other_rooms_use() -> None:
         "Memory",
         "MiniLM",
         "OpenAIProvider",
+        "OverLimit",
         "Passages",
         "Patience",
         "Profile",
