@@ -7,6 +7,8 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,9 +21,11 @@ from asr import (
     Silero,
     SpeechEnded,
     SpeechStarted,
+    Transcript,
     WhisperRecogniser,
     Words,
 )
+from asr.ear import Stretch
 from asr.guards import believable
 from firstword.settings import Settings
 from models import Lanes
@@ -303,6 +307,36 @@ async def test_words_are_given_their_times_in_the_stream_where_asked_for(
     assert " ".join(word.text for word in final.words) == final.text
     assert final.words[0].start_s == pytest.approx(2.0, abs=0.4)
     assert final.words[-1].end_s == pytest.approx(2.0 + len(line) / RATE_HZ, abs=0.4)
+
+
+class _Unsure(Scripted):
+    """A quick ear that says how likely its words are."""
+
+    log_probability = 0.0
+
+    def recognise(self, pcm: Pcm, *, language: str, hint: str = "", word_times: bool = False) -> Transcript:
+        heard = super().recognise(pcm, language=language, hint=hint, word_times=word_times)
+        return replace(heard, mean_log_probability=self.log_probability)
+
+
+@pytest.mark.parametrize(
+    ("log_probability", "waiting", "wanted", "text"),
+    [
+        pytest.param(-0.3, 0, True, "Quick.", id="sure"),
+        pytest.param(-0.9, 0, True, "Careful.", id="unsure"),
+        pytest.param(-0.9, 2, True, "Quick.", id="unsure while others wait"),
+        pytest.param(-0.9, 0, False, "", id="for nobody"),
+    ],
+)
+def test_the_careful_ear_is_asked_where_the_quick_one_was_unsure_and_time_allows(
+    silero: Silero, log_probability: float, waiting: int, wanted: bool, text: str
+) -> None:
+    quick = _Unsure(lambda _pcm: "Quick.")
+    quick.log_probability = log_probability
+    lane = SimpleNamespace(waiting=waiting)
+    ear = Ear(quick, lane, silero=silero, careful=Scripted(lambda _pcm: "Careful."))  # type: ignore[arg-type]
+    somebody = Stretch(noise(1.0, 0.1), 0, RATE_HZ, RATE_HZ)
+    assert ear.understand(somebody, language="en", wanted=lambda: wanted).transcript.text == text
 
 
 def test_an_engine_takes_four_threads_at_most_unless_told() -> None:
