@@ -1,17 +1,18 @@
 """`firstword bench turn --stage listen`: last speech to final words, ours against the stock faster-whisper call.
 
-Forty utterances in three rooms. The stock way waits for 500 ms of silence and calls `transcribe` as it comes; ours is
-the session's own listener, fed as a microphone feeds it. The one rule: both hear the same samples, in one run.
+Forty utterances, each in one of three rooms or in all. The stock way waits for 500 ms of silence and calls `transcribe`
+as it comes; ours is the session's own listener, fed as a microphone feeds it. The one rule: both hear the same samples,
+in one run.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from asr import Activity, Ear, Listener, ListenEvent, ListenSettings, Silero, SpeechEnded, Words
@@ -53,8 +54,11 @@ class Turned:
     cut_off: bool
 
 
-async def measure(settings: Settings, *, which: Name = "exam", quick: bool = False) -> dict[str, Any]:
-    """Hear every utterance in every room in both ways; gives the result object. `quick`: two, in one room."""
+async def measure(settings: Settings, *, which: Name = "exam", repeats: int = 1, quick: bool = False) -> dict[str, Any]:
+    """Hear every utterance in both ways; gives the result object.
+
+    Each is heard in one of the rooms, with `repeats` of three in all of them. `quick`: two of them, for shape.
+    """
     said = lines(which)[-2:] if quick else lines(which)
     lanes = Lanes()
     try:
@@ -64,11 +68,12 @@ async def measure(settings: Settings, *, which: Name = "exam", quick: bool = Fal
         stock.warm()
         turns: dict[str, dict[str, list[Turned]]] = {"stock": {}, "ours": {}}
         pauses: list[list[Pause]] = []
-        for room, utterances in rooms(settings, said, ROOMS[:1] if quick else ROOMS).items():
-            for utterance in utterances:
-                turns["stock"].setdefault(room, []).append(stock.hear(utterance))
-                turns["ours"].setdefault(room, []).append(await hear_live(ear, utterance))
-                pauses.append(await pauses_in(ear, utterance, crowded=room == "babble"))
+        heard_in = rooms(settings, said)
+        for number, room in itertools.chain(*(_round(n, len(said)) for n in range(repeats))):
+            utterance = heard_in[room][number]
+            turns["stock"].setdefault(room, []).append(stock.hear(utterance))
+            turns["ours"].setdefault(room, []).append(await hear_live(ear, utterance))
+            pauses.append(await pauses_in(ear, utterance, crowded=room == "babble"))
     finally:
         lanes.close()
     return {
@@ -78,6 +83,7 @@ async def measure(settings: Settings, *, which: Name = "exam", quick: bool = Fal
         ),
         "set": which,
         "utterances": len(said),
+        "repeats": repeats,
         "waits_ms": dict(WAIT_MS),
         **summary(turns),
         "curve": curve(pauses),
@@ -85,7 +91,12 @@ async def measure(settings: Settings, *, which: Name = "exam", quick: bool = Fal
     }
 
 
-def rooms(settings: Settings, said: Sequence[str], names: Sequence[str] = ROOMS) -> dict[str, list[Utterance]]:
+def _round(number: int, count: int) -> list[tuple[int, str]]:
+    """Which utterance is heard in which room in round `number`."""
+    return [(n, ROOMS[(n + number) % len(ROOMS)]) for n in range(count)]
+
+
+def rooms(settings: Settings, said: Sequence[str]) -> dict[str, list[Utterance]]:
     """The lines, spoken by the local voice, in each room."""
     engine = engine_for(settings)
     utterances = [spoken(line, lambda text: Pcm.join(engine.speak(text))) for line in said]
@@ -101,7 +112,7 @@ def rooms(settings: Settings, said: Sequence[str], names: Sequence[str] = ROOMS)
 
     return {
         room: [one.heard_as(change(room, number, one.samples)) for number, one in enumerate(utterances)]
-        for room in names
+        for room in ROOMS
     }
 
 
@@ -213,7 +224,7 @@ def summary(turns: dict[str, dict[str, list[Turned]]]) -> dict[str, Any]:
     ways = {
         way: {
             **{room: figures(heard) for room, heard in by_room.items()},
-            "all": figures(list(chain(*by_room.values()))),
+            "all": figures(list(itertools.chain(*by_room.values()))),
         }
         for way, by_room in turns.items()
     }

@@ -74,7 +74,7 @@ def turn(
         from benchmarks.listen import measure as measure_listening
         from benchmarks.listen import table as listening_table
 
-        heard = asyncio.run(measure_listening(settings, quick=quick))
+        heard = asyncio.run(measure_listening(settings, repeats=repeats, quick=quick))
         click.echo(json.dumps(heard) if as_json else listening_table(heard))
         return
     from benchmarks.questions import QUESTIONS
