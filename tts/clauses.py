@@ -33,6 +33,7 @@ def clauses(text: str) -> list[int]:
     """Indexes at which a clause of `text` ends, its spaces included, outside brackets."""
     found: list[int] = []
     depth = seen = 0
+    lead = len(text) - len(text.lstrip())
     for mark in _CLAUSE.finditer(text):
         for character in text[seen : mark.end()]:
             depth += (character in _OPENING) - (character in _CLOSING)
@@ -41,7 +42,7 @@ def clauses(text: str) -> list[int]:
         joined = _JOINED.match(text, mark.end())
         if joined and (before.isdigit() or not joined.group()[-1].isdigit()):
             continue
-        if depth or not text[: mark.start()].strip() or _ABBREVIATED.search(text, max(0, mark.end() - 9), mark.end()):
+        if depth or mark.start() <= lead or _ABBREVIATED.search(text, max(0, mark.end() - 9), mark.end()):
             continue
         space = _SPACE.match(text, mark.end())
         found.append(space.end() if space else mark.end())

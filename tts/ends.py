@@ -41,6 +41,7 @@ _RUN = re.compile(rf"[{SOFT}{HARD}]+(?:[{CLOSERS}]+|{_GUILLEMET}){{0,4}}{_SILENT
 _LAST = re.compile(r"[^\s\"'“”‘’«»„‹›(\[\]\u2e80-\u9fff]+$")
 _SPACED_LETTERS = re.compile(r"(?<!\w)(?:[^\W\d_]\.[ \u00a0\u202f]?-?){1,5}(?:[^\W\d_]|Chr)$")
 _WORD = re.compile(rf"[{_OPENERS}]*([^\s.,;:!?)\]\"”»…{_OPENERS}][^\s.,;:!?)\]\"”»…]*)")
+_CLOSING = frozenset("\"'”’“‘»›)]」』】）〉》")
 _NEXT_INITIAL = re.compile(r"[A-Z]\.")
 # "At 9 a.m." alone says nothing yet.
 _WHEN = re.compile(
@@ -107,13 +108,13 @@ def judge(text: str, at: int, end: int, start: int, masked: str, language: str) 
     whole = reach < len(following) or len(after) >= AFTER
     if following[0] in "—–" and following[1:2].islower():
         return NO  # ¿Vienes? —preguntó.
-    if marks[0] == "." and not dots and not set("!?") & set(marks):
+    if marks[0] == "." and not dots and "!" not in marks and "?" not in marks:
         verdict = _full_stop(text, at, start, word, following, language)
         if verdict is not None:
             return Verdict(verdict, whole)
         if not whole and (word[:1].islower() or _is_known(text[max(0, at - BEFORE) : at])):
             return Verdict(True, sure=False)
-    if any(mark in CLOSERS for mark in marks):
+    if not _CLOSING.isdisjoint(marks):
         if marks[-1] in ")]" and not word[:1].islower():
             return Verdict(True, sure=bool(word) or whole)
         judged = _quoted(marks, following, word_found)
@@ -172,7 +173,7 @@ def _full_stop(text: str, at: int, start: int, word: str, following: str, langua
         return False
     if following.startswith(("J.-C", "J.C", "Chr.")) or (len(last) == 1 and _NEXT_INITIAL.match(following)):
         return False
-    if _WHEN.match(text[max(0, start) : at]):
+    if at - start < 32 and _WHEN.match(text[start:at]):
         return False
     capital = not _is_small(word)
     if _DAY.match(last):
