@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 CHROMIUM = "/usr/bin/chromium"
 _FLAGS = (
@@ -43,16 +43,22 @@ def open_browser(microphone: Path | None = None, *, refuse: bool = False) -> Ite
     """
     from playwright.sync_api import sync_playwright
 
+    with sync_playwright() as playwright, launched(playwright, microphone, refuse=refuse) as browser:
+        yield browser
+
+
+@contextlib.contextmanager
+def launched(playwright: Playwright, microphone: Path | None = None, *, refuse: bool = False) -> Iterator[Browser]:
+    """The same from a `playwright` that runs already; a thread can have one."""
     flags = list(_FLAGS)
     if not refuse:
         flags += ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
     if microphone is not None:
         flags.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=flags, ignore_default_args=["--headless", "--mute-audio"]
-        )
-        try:
-            yield browser
-        finally:
-            browser.close()
+    browser = playwright.chromium.launch(
+        executable_path=CHROMIUM, args=flags, ignore_default_args=["--headless", "--mute-audio"]
+    )
+    try:
+        yield browser
+    finally:
+        browser.close()

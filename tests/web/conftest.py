@@ -13,7 +13,7 @@ from kept_house import KeptHouse, Opened
 from scripted import Script, scripted_app, serving
 
 from sound import Pcm, write_wav
-from web.browser import browser_page, open_browser
+from web.browser import launched
 
 MIC_HZ = 48_000
 
@@ -61,9 +61,18 @@ def house(tmp_path: Path) -> Iterator[Opened]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def playwright() -> Iterator[Any]:
+    """The one Playwright that a thread can have."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Any) -> Iterator[Any]:
     """One browser for the tests that need no microphone of their own; each has a context, and nothing of the last."""
-    with open_browser() as opened:
+    with launched(playwright) as opened:
         yield opened
 
 
@@ -77,13 +86,13 @@ def visit(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
             microphone: Path | None = None, *, base: str = "", at: str = "/app/voice/guide", **options: Any
         ) -> Any:
             before = options.pop("before", None)
-            if microphone or options.get("refuse"):
-                page = stack.enter_context(browser_page(microphone, **options))
+            refuse = options.pop("refuse", False)
+            if microphone or refuse:
+                own = launched(request.getfixturevalue("playwright"), microphone, refuse=refuse)
+                opened = stack.enter_context(own)
             else:
-                context = stack.enter_context(
-                    contextlib.closing(request.getfixturevalue("browser").new_context(**options))
-                )
-                page = context.new_page()
+                opened = request.getfixturevalue("browser")
+            page = stack.enter_context(contextlib.closing(opened.new_context(**options))).new_page()
             page.set_default_timeout(8_000)
             page.on("pageerror", lambda fault: complaints.append(str(fault)))
             page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)

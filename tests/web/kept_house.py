@@ -102,7 +102,7 @@ class KeptHouse:
             async with self._core.write() as db:
                 for n, one in enumerate(said):
                     row = {"person": subject, "bot": "guide", "run": f"{subject}-{n}", "said": one, "model": "none"}
-                    await db.execute(insert(desk.MEMORIES).values(**row, vector=b"", at_s=float(n)))
+                    await db.execute(insert(desk.TABLES.tables["memories"]).values(**row, vector=b"", at_s=float(n)))
 
         self.do(write())
 

@@ -28,7 +28,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
     async with database.write() as db:
         for n, (bot, said) in enumerate(told):
             row = {"person": "ada", "bot": bot, "run": f"r{n}", "said": said, "model": "none", "vector": b""}
-            await db.execute(insert(desk.MEMORIES).values(**row, at_s=float(n)))
+            await db.execute(insert(desk.TABLES.tables["memories"]).values(**row, at_s=float(n)))
 
     async def who(request: Request) -> Asker | None:
         name, _, bot = request.headers["who"].partition("@")

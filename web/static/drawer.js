@@ -46,7 +46,7 @@ export class Drawer {
       this.said.textContent = /** @type {Error} */ (fault).message;
       return;
     }
-    // Asked again meanwhile: what is newer is shown.
+    // Asked again meanwhile, or somebody is busy with a row: what is there stays.
     if (turn !== this.opened) return;
     const rows = document.createDocumentFragment();
     const now = new Date();
@@ -100,6 +100,7 @@ export class Drawer {
         this.close();
         return thread && this.on.chosen(thread);
       case "ask":
+        this.opened++;
         return row && thread && this.#ask(row, thread);
       case "keep":
         return row && thread && this.#keep(row, thread);

@@ -16,6 +16,7 @@ import { Sentences } from "./sentences.js";
 import { Settings, fillSettings } from "./settings.js";
 import { Threads } from "./threads.js";
 import { receipt } from "./trace.js";
+import { WayIn } from "./way-in.js";
 import { inWords, micInWords } from "./words.js";
 
 /** Any of the page's own elements, of whichever kind it is. @param {string} id @returns {any} */
@@ -28,8 +29,6 @@ const transcript = $("transcript");
 const sentences = new Sentences(live, transcript);
 const threads = new Threads(bot.bot);
 
-// After the key is let go the last frames are still on their way through the worklet.
-const TAIL_MS = 120;
 const START = whyNoMicrophone() ? "Start" : "Start talking";
 const RATE = { type: "audio/pcm", rate: 24000 };
 
@@ -50,7 +49,7 @@ const player = new Player((/** @type {any} */ progress) => {
 
 const microphone = new Microphone(
   (pcm, level) => {
-    if (!listening()) return;
+    if (!wayIn.open) return;
     orb.microphone(level);
     debug({ microphone: level.toFixed(3) });
     wire.sound(pcm);
@@ -163,6 +162,14 @@ const wire = new Realtime(
   () => transcript.lines,
 );
 
+const wayIn = new WayIn(now, settings, {
+  enable: (on) => microphone.enable(on),
+  interrupt,
+  forget: () => wire.forgetSound(),
+  commit: () => wire.commit(),
+  show,
+});
+
 function session() {
   const output = { format: RATE, speed: settings.speed };
   if (settings.voice) output.voice = settings.voice;
@@ -195,11 +202,6 @@ async function quiet() {
 async function interrupt() {
   wire.cancel();
   await quiet();
-}
-
-function listening() {
-  if (!now.microphone || now.link !== "open") return false;
-  return settings.way === "open" ? !now.muted : now.talking;
 }
 
 /** Sound in the click, which is the only moment a browser lets it begin. */
@@ -288,37 +290,6 @@ function goOn(thread, lines) {
   show();
 }
 
-function press() {
-  if (now.talking) return;
-  now.talking = true;
-  interrupt();
-  wire.forgetSound();
-  show();
-}
-
-function release() {
-  if (!now.talking) return;
-  setTimeout(() => {
-    now.talking = false;
-    wire.commit();
-    show();
-  }, TAIL_MS);
-}
-
-function mute() {
-  now.muted = !now.muted;
-  microphone.enable(!now.muted);
-  if (now.muted) wire.forgetSound();
-  show();
-}
-
-/** The microphone's one button: mutes where it is open, is the way in where it is pressed or held. */
-function pressed() {
-  if (!now.microphone) return begin(true);
-  if (settings.way === "open") return mute();
-  if (settings.way === "push") return now.talking ? release() : press();
-}
-
 function show() {
   const [state, mood] = inWords(now, settings.way);
   if ($("state").textContent !== state) $("state").textContent = state;
@@ -326,11 +297,11 @@ function show() {
   document.body.dataset.state = now.audible ? "speaking" : now.link === "open" ? now.phase : now.link;
   const mic = $("mic");
   mic.hidden = now.link === "idle";
-  mic.dataset.on = listening() ? "yes" : "no";
-  mic.ariaPressed = String(settings.way === "open" ? now.muted : now.talking);
+  mic.dataset.on = wayIn.open ? "yes" : "no";
+  mic.ariaPressed = String(wayIn.pressed);
   mic.ariaLabel = mic.title = micInWords(now, settings.way);
   $("start").hidden = now.link !== "idle";
-  microphone.talk(listening());
+  microphone.talk(wayIn.open);
   debug({ phase: now.phase, link: now.link });
 }
 
@@ -341,8 +312,8 @@ function notice(text) {
 // --- what people press ---
 
 $("start").addEventListener("click", () => begin(true));
-$("mic").addEventListener("click", pressed);
-holdable($("mic"), () => settings.way === "hold" && now.microphone, press, release);
+$("mic").addEventListener("click", () => (now.microphone ? wayIn.click() : begin(true)));
+holdable($("mic"), () => wayIn.held, () => wayIn.press(), () => wayIn.release());
 writable($("say"), $("line"), say);
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !document.querySelector("dialog[open]") && now.audible) interrupt();
@@ -358,11 +329,7 @@ fillSettings($("settings"), settings, (name) => {
   if (name === "shape") orb.setAttribute("shape", settings.shape);
   else wire.update();
   if (name === "speaks" && !settings.speaks) quiet();
-  if (name === "way") {
-    now.talking = now.muted = false;
-    microphone.enable(true);
-    wire.forgetSound();
-  }
+  if (name === "way") wayIn.changed();
   show();
 });
 const drawer = new Drawer($("drawer"), threads, {
