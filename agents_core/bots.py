@@ -20,7 +20,6 @@ from agents_core.matter import Matter, Refused
 Surface = Literal["voice", "support", "spaces", "coaching"]
 Visual = Literal["aura", "bar", "grid", "radial", "wave"]
 Memory = Literal["none", "thread", "person", "person+recall"]
-MEMORIES: tuple[Memory, ...] = ("none", "thread", "person", "person+recall")
 _MICRO = 1_000_000
 
 
