@@ -90,14 +90,14 @@ class Prepared:
     speech: dict[tuple[str, int], Samples]
 
 
-def prepare(engine: Engine, texts: tuple[str, ...]) -> Prepared:
-    """Speak everything once: the answers as the server would send them, and `texts` in each voice."""
+def prepare(engine: Engine, texts: tuple[str, ...], answers: tuple[str, ...] = (GREETING, *ANSWERS)) -> Prepared:
+    """Speak everything once: `answers` as the server would send them, and `texts` in each voice."""
     pieces: dict[str, Pcm] = {}
     streams = {
         text: run_virtually(
             _stream(RememberingEngine(engine, sample_rate_hz=engine.sample_rate_hz, known=pieces), text)
         )
-        for text in (GREETING, *ANSWERS)
+        for text in answers
     }
     speech = {}
     for text in texts:

@@ -250,14 +250,14 @@ def test_a_yes_to_the_question_at_the_end_is_an_answer_and_before_it_a_noise() -
 def test_v3_the_first_word_of_an_interruption_is_in_the_transcript(tmp_path: Path) -> None:
     """With the real voice, the real recogniser, and our own voice in the microphone."""
     from benchmarks.barge_in_runs import prepare, run, world
-    from benchmarks.barge_in_scenes import Room, Sounding
+    from benchmarks.barge_in_scenes import ANSWERS, GREETING, Room, Sounding
     from firstword.house import recogniser_for
     from firstword.settings import load_settings
     from firstword.voices import engine_for
 
     settings = load_settings(single_user=True, data=tmp_path)
-    texts = ("Hold on, I have a question.", "No, that is not what I meant.")
-    here = world(prepare(engine_for(settings), texts), recogniser_for(settings))
+    texts = ("No, that is not what I meant.",)
+    here = world(prepare(engine_for(settings), texts, (GREETING, ANSWERS[0])), recogniser_for(settings))
     for text in texts:
         for gain in (0.0, 0.3):
             room = Room("loudspeaker", gain, 0.1, 0.15, 0.001, 7)
