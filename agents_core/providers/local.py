@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Sequence
@@ -29,6 +30,9 @@ CONTEXT = 1024
 _END_S = 5.0
 # Reading a prefix of 700 tokens takes 3 s on two cores that do nothing else, and many times that beside a test run.
 _WARM_S = 90.0
+# How often an OpenMP thread looks before it sleeps until the others are done: about 0.1 ms. Threads that sleep at once
+# (OMP_WAIT_POLICY=PASSIVE) read a question at 8 ms a token, these at 4.6; those that spin for long starve the others.
+_SPINS = 2_000
 _CHILD = Path(__file__).with_name("local_child.py")
 
 # A model of 135 million parameters drifts after two sentences, so it is kept to two and asked greedily. Left to itself
@@ -126,7 +130,11 @@ class LocalProvider:
     def _start(self) -> str:
         command = [sys.executable, "-I", str(_CHILD), json.dumps(self._settings)]
         child = subprocess.Popen(  # noqa: S603  (our own file, no shell)
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "GOMP_SPINCOUNT": str(_SPINS)},
         )
         self._child = child
         assert child.stdout is not None  # noqa: S101  (asked for a line above)

@@ -1,8 +1,8 @@
 """One question over HTTP: sent, and its stream read until it is over.
 
 Not a client of any one shape: `openai` and `anthropic` say what is sent and how its events are read. The rules: it asks
-once, with no retry of its own; it follows no redirect, which would carry the key to another host; closing the iterator
-closes the connection, which stops the model.
+once, and again only where a kept connection turns out to have been closed; it follows no redirect, which would carry
+the key to another host; closing the iterator closes the connection, which stops the model.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any, Protocol
 
 import httpx2
@@ -100,6 +101,7 @@ class Wire:
     ) -> None:
         self.url = url
         self._name = name
+        self._kept = False  # an answer was read to its end, so there may be a connection to ask on
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(silence_s, connect=CONNECT_S),
             trust_env=trust_env,
@@ -115,7 +117,7 @@ class Wire:
     ) -> AsyncGenerator[Chunk, None]:
         """See `Provider.ask`."""
         try:
-            async with self._client.stream("POST", self.url, json=body, headers=headers) as response:
+            async with aclosing(await self._sent(body, headers)) as response:
                 await _refuse(response)
                 if "json" in response.headers.get("content-type", ""):
                     text = (await _bounded(response, _BODY_BYTES)).decode("utf-8", errors="replace")
@@ -130,6 +132,7 @@ class Wire:
                             break
                     if heard.told:
                         await _rest(chunks)
+                self._kept = True
         except httpx2.TimeoutException:
             raise ProviderFault(provider_fault(f"{self._name} did not answer in time")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as fault:
@@ -139,6 +142,19 @@ class Wire:
         if said:
             yield Words(said)
         yield whole
+
+    async def _sent(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx2.Response:
+        """The head of the response. A server may close a kept connection in the moment in which it is asked on it."""
+        kept, self._kept = self._kept, False
+        try:
+            return await self._client.send(self._request(body, headers), stream=True)
+        except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+            if not kept:
+                raise
+        return await self._client.send(self._request(body, headers), stream=True)
+
+    def _request(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx2.Request:
+        return self._client.build_request("POST", self.url, json=body, headers=headers)
 
     async def close(self) -> None:
         """Close every connection."""
