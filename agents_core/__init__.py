@@ -4,7 +4,7 @@ from agents_core.bots import Bot, BotVoice
 from agents_core.compile import all_files, check_bots, compile_folder
 from agents_core.core import Core
 from agents_core.embedding import MiniLM
-from agents_core.errors import AskRefused, ContentRefused, CoreError, OverLimit, ProviderFault, UnknownBot
+from agents_core.errors import AskRefused, ContentRefused, CoreError, OverLimit, ProviderFault, Uncounted, UnknownBot
 from agents_core.events import (
     Act,
     Ask,
@@ -79,6 +79,7 @@ __all__ = [
     "Started",
     "Tool",
     "Trace",
+    "Uncounted",
     "UnknownBot",
     "Usage",
     "Whole",

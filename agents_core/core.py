@@ -12,27 +12,33 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from agents_core import prompt
 from agents_core.audience import Held as Words
 from agents_core.audience import People, may
+from agents_core.beginning import Beginning
 from agents_core.bots import Bot
 from agents_core.desk import MIGRATIONS, Known, RowsDesk
 from agents_core.embedding import Embedder
-from agents_core.errors import AskRefused, UnknownBot
+from agents_core.errors import AskRefused, Uncounted, UnknownBot
 from agents_core.events import Ask, Done, Event
 from agents_core.keeper import Keeper
 from agents_core.library import Bots
+from agents_core.means import Means
+from agents_core.owed import Owed
 from agents_core.points import Reach, nothing
 from agents_core.providers.base import Provider
 from agents_core.providers.line import Line, Patience
 from agents_core.providers.local import LocalProvider
 from agents_core.recall import Memories
 from agents_core.reckoning import lower
+from agents_core.rows import MIGRATIONS as STORE_MIGRATIONS
 from agents_core.store import Held, Record, Store
-from agents_core.turn import Means, Turn
+from agents_core.turn import Turn
+from agents_core.unwritten import Unwritten
 from agents_core.worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -60,13 +66,22 @@ class Core:
         means: Means,
         providers: Sequence[Provider],
         owner: str,
-        people: People,
+        people: Site,
+        store: Store,
+        memories: Memories,
         desk: RowsDesk,
         *,
         new_id: Callable[[], str],
     ) -> None:
         self.bots = bots
-        self._means, self._store, self._keeper = means, means.store, means.keeper
+        self._means, self._store, self._keeper, self.memories = means, store, means.keeper, memories
+        # The same without the database, for as long as it is away.
+        self._unwritten = Unwritten(people, clock=means.clock)
+        keeper = Keeper(self._unwritten, owner, clock=means.clock)
+        self._without = replace(
+            means, store=self._unwritten, keeper=keeper, desk=self._unwritten, memories=None, recorded=False
+        )
+        self._beginning = Beginning(store, means.owed, owner)
         self._providers, self._owner, self._people, self._new_id = tuple(providers), owner, people, new_id
         self.desk = desk
         self._keeping: set[asyncio.Task[None]] = set()
@@ -109,8 +124,14 @@ class Core:
         keeper = Keeper(store, owner, clock=clock)
         known = people or _FromFiles(bots)
         desk = RowsDesk(store.database, known)
-        means = Means(store, keeper, line, desk, Memories(store.database, embedder), clock, reach)
-        core = cls(bots, means, providers, owner, known, desk, new_id=new_id)
+        memories = Memories(store.database, embedder)
+
+        async def mend() -> None:
+            await store.database.bring_up(STORE_MIGRATIONS)
+            await store.database.bring_up(MIGRATIONS)
+
+        means = Means(store, keeper, line, desk, memories, clock, Owed(mend), reach)
+        core = cls(bots, means, providers, owner, known, store, memories, desk, new_id=new_id)
         try:
             await store.open()
             await store.database.bring_up(MIGRATIONS)
@@ -125,13 +146,22 @@ class Core:
     async def run_turn(self, ask: Ask) -> AsyncGenerator[Event, None]:
         """Answer `ask`. The run is a row, held by this process, before `Started` is given.
 
+        Where the database is away the run is held in memory instead, and its trace says `recorded: False`: only
+        providers that cost nothing are asked, no tool is offered that must not happen twice, nothing is remembered of
+        it, no other process finishes it, `record` and `cancel` do not know it, and a bot with limits per person raises
+        `Uncounted`. A database that goes away later lets the answer go on to its end, which is written when it is back.
+
         Closing the iterator cancels: the model's connection is closed and the row says `cancelled`. Raises
-        `UnknownBot`, `AskRefused` or `OverLimit` before the first event.
+        `UnknownBot`, `AskRefused`, `OverLimit` or `Uncounted` before the first event.
         """
         bot = await self._admitted(ask)
-        held = await self._begin(ask, bot, self._owner)
-        assert held is not None  # noqa: S101  (an owner was given)
-        async with aclosing(self._turn(bot, held)) as events:
+        run, means = self._new_id(), self._means
+        held = await self._beginning.row(run, self._begin(ask, bot, self._owner, run=run))
+        if held is None:
+            if bot.per:
+                raise Uncounted(bot.name)
+            held, means = self._unwritten.begin(self._new_id(), ask, self._owner), self._without
+        async with aclosing(self._turn(bot, held, means)) as events:
             async for event in events:
                 yield event
 
@@ -149,7 +179,7 @@ class Core:
 
     async def cancel(self, run: str) -> bool:
         """Cancel a run, whoever holds it: at once where this process does, else at its next look. False where it is
-        over already."""
+        over already, and of one that is no row."""
         cancelled = await self._store.cancel(run)
         if cancelled:
             self._keeper.cancel(run)
@@ -168,11 +198,6 @@ class Core:
         """Of each provider by name whether it is left alone at this moment, because it failed too often."""
         return self._means.line.resting
 
-    @property
-    def memories(self) -> Memories:
-        """What is remembered of people: theirs to read and to forget."""
-        return self._means.memories
-
     async def warm(self) -> None:
         """Start what answers locally and let it read what is fixed of each spoken bot's prompt.
 
@@ -185,8 +210,11 @@ class Core:
                 await provider.warm([prefix for prefixes in fixed for prefix in prefixes])
 
     async def claim(self, budget_s: float | None) -> AsyncGenerator[Event, None] | None:
-        """Take over a run that nobody holds, for at most about `budget_s`. None where there is none, or we stop."""
-        if self._draining:
+        """Take over a run that nobody holds, for at most about `budget_s`. None where there is none, or we stop.
+
+        None too while a run of ours is without its end in the rows: it would be the one that is found.
+        """
+        if self._draining or self._means.owed.away or any(turn.adrift for turn in self._turns):
             return None
         held = await self._store.claim(self._owner)
         if held is None:
@@ -198,7 +226,7 @@ class Core:
         if held.attempt > MAX_ATTEMPTS:
             await self._store.finish(held, "failed", reason=f"{MAX_ATTEMPTS} processes began it and none ended it")
             return _nothing_to_say()
-        return self._turn(bot, held, budget_s, listened=False)
+        return self._turn(bot, held, self._means, budget_s, listened=False)
 
     async def sweep(self) -> int:
         """Finish, one after the other, every run that nobody holds. Returns how many."""
@@ -226,7 +254,10 @@ class Core:
         if self.worker:
             await self.worker.close()
         await asyncio.gather(*self._keeping, return_exceptions=True)
+        await self._beginning.close()
+        await self._means.owed.close()
         await self._keeper.close()
+        await self._without.keeper.close()
         await self._means.line.close()
         await self._store.close()
 
@@ -246,22 +277,23 @@ class Core:
             raise AskRefused("the server is stopping; ask again in a moment")
         return bot
 
-    async def _begin(self, ask: Ask, bot: Bot, owner: str | None, *, run: str = "") -> Held | None:
+    async def _begin(self, ask: Ask, bot: Bot, owner: str | None, *, run: str) -> Held | None:
         """Write the run down, with what it may cost reserved."""
-        run = run or self._new_id()
         wanted = lower(bot.ceilings, ask.ceilings).spend if self._may_cost and not ask.script else 0
         return await self._store.begin(run, ask, owner, per=bot.per, wanted=wanted)
 
     async def _turn(
-        self, bot: Bot, held: Held, budget_s: float | None = None, *, listened: bool = True
+        self, bot: Bot, held: Held, means: Means, budget_s: float | None = None, *, listened: bool = True
     ) -> AsyncGenerator[Event, None]:
         offer = self.bots.offer(bot, await self._held(held.ask.asker))
-        turn = Turn(self._means, bot, self.bots.house, held, offer=offer, budget_s=budget_s, listened=listened)
+        if not means.recorded:
+            offer = offer.repeatable()
+        turn = Turn(means, bot, self.bots.house, held, offer=offer, budget_s=budget_s, listened=listened)
         self._turns.add(turn)
         try:
             async with aclosing(turn.events()) as events:
                 async for event in events:
-                    if isinstance(event, Done) and event.ending == "answered":
+                    if isinstance(event, Done) and event.ending == "answered" and means.recorded:
                         self._remember(bot, held)
                     yield event
         finally:

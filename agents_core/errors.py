@@ -3,6 +3,7 @@
     CoreError
     ├── AskRefused            the asking itself cannot be served
     │   ├── OverLimit         what this person may spend on this bot is spent or reserved, for now
+    │   ├── Uncounted         what this person may spend cannot be counted: the database is away
     │   └── UnknownBot        no bot of that name, or its file is refused and no earlier version was good
     ├── ContentRefused        the content folder has nothing that can be served
     ├── LeaseLost             another process holds the run; stop at once and write nothing
@@ -37,6 +38,13 @@ class OverLimit(AskRefused):
     def __init__(self, bot: str, window: str) -> None:
         super().__init__(f"what you may spend on {bot} in a {window} is used up; ask again later")
         self.window = window
+
+
+class Uncounted(AskRefused):
+    """A bot with limits per person, while nothing can be counted."""
+
+    def __init__(self, bot: str) -> None:
+        super().__init__(f"what you may spend on {bot} cannot be counted at the moment; ask again in a minute")
 
 
 class ContentRefused(CoreError):

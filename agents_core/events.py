@@ -47,7 +47,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The run exists, as a row."""
+    """The run exists, as a row; in memory alone while the database is away."""
 
     run: str
 
@@ -101,7 +101,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Timings and names of the run, never words. `first_token_ms` counts from the asking."""
+    """Timings and names of the run, never words. `first_token_ms` counts from the asking.
+
+    `recorded` is False where the database was away, so that the run, or its end, was not a row when this was said.
+    """
 
     run: str
     bot: str
@@ -113,6 +116,7 @@ class Trace:
     steps: int
     usage: Usage
     skipped: tuple[str, ...] = ()
+    recorded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

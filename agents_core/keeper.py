@@ -14,8 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from agents_core.errors import LeaseLost
-from agents_core.store import Held, Store
-from database import is_away
+from agents_core.runs import Runs, out_of_reach
+from agents_core.store import Held
 
 # How often a cancel from another process is looked for. It ends an answer that nobody wants; a person who talks over
 # one is heard by the process that speaks it, and waits for none of this.
@@ -24,10 +24,13 @@ _LEAST_S = 0.01
 
 
 class Grip:
-    """One held run. `told` is called when it is cancelled or lost; both stay so."""
+    """One held run. `told` is called when it is cancelled or lost; both stay so.
 
-    def __init__(self, keeper: Keeper, held: Held, told: Callable[[], None]) -> None:
-        self.held = held
+    A `patient` one is lost only where the rows say so, and not already where nobody can be asked.
+    """
+
+    def __init__(self, keeper: Keeper, held: Held, told: Callable[[], None], *, patient: bool = False) -> None:
+        self.held, self.patient = held, patient
         self.cancelled, self.lost = held.cancelled, False
         self._keeper, self._told = keeper, told
         self._renewed_s = keeper.clock()
@@ -41,7 +44,7 @@ class Grip:
         return not self.lost and self._keeper.clock() - self._renewed_s < self._keeper.lease_s
 
     async def make_sure(self) -> None:
-        """Ask the database where we are not sure. Raises `LeaseLost`."""
+        """Ask the database where we are not sure. Raises `LeaseLost`; a patient one may be no surer afterwards."""
         if not self.lost and not self.is_sure():
             await self._keeper.renew()
         if self.lost:
@@ -57,16 +60,16 @@ class Grip:
 class Keeper:
     """The grips of one process, whose name is `owner`."""
 
-    def __init__(self, store: Store, owner: str, *, clock: Callable[[], float], watch_s: float = WATCH_S) -> None:
+    def __init__(self, store: Runs, owner: str, *, clock: Callable[[], float], watch_s: float = WATCH_S) -> None:
         self.lease_s = store.lease_s
         self.clock = clock
         self._store, self._owner, self._watch_s = store, owner, watch_s
         self._grips: dict[str, Grip] = {}
         self._beat: asyncio.Task[None] | None = None
 
-    def hold(self, held: Held, told: Callable[[], None]) -> Grip:
+    def hold(self, held: Held, told: Callable[[], None], *, patient: bool = False) -> Grip:
         """Keep the lease of `held` until `let_go`."""
-        grip = self._grips[held.id] = Grip(self, held, told)
+        grip = self._grips[held.id] = Grip(self, held, told, patient=patient)
         if self._beat is None or self._beat.done():
             self._beat = asyncio.create_task(self._keep())
         return grip
@@ -113,14 +116,15 @@ class Keeper:
         try:
             seen = await look(self._owner, grips)
         except Exception as fault:
-            if not is_away(fault):
+            if not out_of_reach(fault):
                 raise
             seen = None
         for run, grip in grips.items():
             if self._grips.get(run) is not grip:
                 continue  # it ended meanwhile, and its row is nobody's
             fence, cancelled = seen.get(run, (-1, False)) if seen is not None else (grip.held.fence, False)
-            if fence != grip.held.fence or (seen is None and not grip.is_sure()):
+            unsure = seen is None and not grip.patient and not grip.is_sure()
+            if fence != grip.held.fence or unsure:
                 grip.change(lost=True)
             elif renew and seen is not None:
                 grip.confirmed(asked_s)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents_core.audience import Held, may
@@ -46,6 +46,11 @@ class Offer:
     def asked(self, text: str, surface: str) -> str:
         """What is asked: `text`, or the prompt of the command it begins with, where that may be used here."""
         return said(text, {name: one for name, one in self.commands.items() if surface in one.surfaces})
+
+    def repeatable(self) -> Offer:
+        """The same without tools that must not happen twice, for a run that nothing can be written of."""
+        brought = {name: tuple(one for one in tools if one.repeats) for name, tools in self.brought.items()}
+        return replace(self, tools=tuple(tool for tool in self.tools if tool.repeats), brought=brought)
 
     def box(self, steps: tuple[Step, ...]) -> Toolbox:
         """The tools that are there after `steps`."""

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import Connection, Row, bindparam, select, text
+from sqlalchemy import Connection, Row, bindparam, delete, select, text
 
 from agents_core.errors import LeaseLost, OverLimit
 from agents_core.events import Ask, Ceilings, Ending, Line
@@ -117,7 +117,7 @@ class Store:
             now_s, asked = await self._act(work)
         except asyncio.CancelledError:
             # It may be written: whoever asked left meanwhile, and nobody is to answer it.
-            await self._forget(run, owner)
+            await self.abandon(run, owner)
             raise
         self._reach("begun")
         return Held(run, asked, owner, 1, False, now_s, now_s, reserved=bool(per)) if owner else None
@@ -164,17 +164,21 @@ class Store:
         ending: Ending | None = None,
         answer: str = "",
         reason: str | None = None,
-        step: Step | None = None,
+        steps: tuple[Step, ...] = (),
+        late: bool = False,
         spent: int = 0,
     ) -> None:
-        """End the run, with its last `step` in the same transaction. Raises `LeaseLost` where it is not ours to end.
+        """End the run, with its last `steps` in the same transaction. Raises `LeaseLost` where it is not ours to end.
 
-        `spent` is what it came to in millionths, in place of what was reserved.
+        `late` says that some of them may stand there already, from a write whose answer never came. `spent` is what it
+        came to in millionths, in place of what was reserved.
         """
 
         def work(db: Connection) -> None:
             row = self._mine(db, "finish", held, state=state, ending=ending, answer=answer, reason=reason)
-            if step is not None:
+            if late and steps:
+                db.execute(delete(STEPS).where(STEPS.c.run == held.id, STEPS.c.n >= steps[0].n))
+            for step in steps:
                 self._insert(db, held, step, float(row.now_s))
             if held.reserved:
                 db.execute(self._sql["settle"], {"run": held.id, "micro": spent})
@@ -242,16 +246,17 @@ class Store:
         """What a person has spent and reserved with a bot, in millionths, by window."""
         return await self._act(lambda db: self._spent(db, person, bot, self._alone(db, person, bot)))
 
-    async def close(self) -> None:
-        """Close every connection."""
-        await self._database.close()
-
-    async def _forget(self, run: str, owner: str | None) -> None:
+    async def abandon(self, run: str, owner: str | None) -> None:
+        """End a run that nobody answers, if it is there: whoever began it left, or never heard that it was written."""
         await self.cancel(run)
         if owner:
             held = Held(run, Ask("", "", "", "", ""), owner, 1, True, 0.0, 0.0)
             with suppress(LeaseLost):
                 await self.finish(held, "cancelled", ending="cancelled")
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._database.close()
 
     def _reserve(self, db: Connection, run: str, ask: Ask, per: Per, wanted: int) -> Ask:
         now_s = self._alone(db, ask.subject, ask.bot)

@@ -3,54 +3,50 @@
 Not the deciding: `loop.decide` says what is next, and this carries it out. The rules: what happened is a row before the
 next thing begins; the stream ends with exactly one `Done` or `Failed`; whoever lost the lease says nothing more of the
 answer and writes nothing.
+
+A turn that somebody listens to goes on where the database goes away under it (it is *adrift*). Its words are heard by
+nobody else, whoever else may take the run up from its rows, so they need no lease. Its acts do: what must not happen
+twice is written down first or not done, and what may happen twice may. What happened is written in one piece with the
+end, when the database is back, if the run is still ours then. A turn that nobody listens to stops instead, for its rows
+are all there is of it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from agents_core import prompt
 from agents_core.bots import Bot
 from agents_core.errors import LeaseLost, ProviderFault
 from agents_core.events import Busy, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
-from agents_core.keeper import Keeper
 from agents_core.loop import AskModel, Call, CallTool, Finish, Run, SayUnknown, Step, decide, time_left_s
+from agents_core.means import Means
 from agents_core.offer import NOTHING, Offer
-from agents_core.points import Reach, nothing
 from agents_core.providers.base import Profile, Question, Words
-from agents_core.providers.line import Chosen, Line
-from agents_core.recall import Memories
+from agents_core.providers.line import Chosen
 from agents_core.reckoning import lower, model_step, used
-from agents_core.store import Held, State, Store
-from agents_core.tools import Desk, Handed, unknown
+from agents_core.runs import out_of_reach
+from agents_core.store import Held, State
+from agents_core.tools import Handed, unknown
 from agents_core.words import House
-from database import is_away
 
 _log = logging.getLogger(__name__)
 
 _OVERTAKEN = "another process took this answer over; ask again"
 _AWAY = "what is said cannot be written down at the moment; ask again"
 _GIVEN_BACK = "the server is stopping; another one finishes this answer"
+_ENDS_HERE = "the server is stopping; ask again"
+_NOT_CALLED = (
+    "error: nothing can be written down at the moment, so it was not done; say so, and that it can be asked again"
+)
 _NOBODY = Chosen("", "", Profile(), ())
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What every turn of one process is taken with."""
-
-    store: Store
-    keeper: Keeper
-    line: Line
-    desk: Desk
-    memories: Memories
-    clock: Callable[[], float]
-    reach: Reach = nothing
 
 
 @dataclass(slots=True)
@@ -103,7 +99,15 @@ class Turn:
         self._giving_back = False
         self._over = False
         self._wait: asyncio.Timeout | None = None
-        self._grip = means.keeper.hold(held, self._interrupt)
+        self._recorded = means.recorded
+        # The first step that is in no row, once the database has gone away under this turn.
+        self._adrift, self._missing_n = False, 0
+        self._grip = means.keeper.hold(held, self._interrupt, patient=listened)
+
+    @property
+    def adrift(self) -> bool:
+        """Whether the database went away under it."""
+        return self._adrift
 
     def give_back(self) -> None:
         """Stop as soon as may be, and leave the run to another process. What is not written yet is done again there."""
@@ -123,15 +127,15 @@ class Turn:
             yield Failed(_OVERTAKEN, "ours")
         except _GiveBack:
             await self._release()
-            yield Failed(_GIVEN_BACK, "ours")
+            yield Failed(_GIVEN_BACK if self._means.recorded else _ENDS_HERE, "ours")
         except ProviderFault as fault:
             async for event in self._fail(str(fault), "ours" if fault.verdict.whose == "ours" else "provider"):
                 yield event
         except Exception as fault:
             # A fault of ours is an ending like any other. Where the database is away nothing can be written: the lease
-            # runs out, and whoever finds the run goes on from its rows.
+            # runs out, and whoever finds the run goes on from its rows. Nobody listens, or it would be adrift.
             _log.exception("a turn broke; run %s", self._held.id)
-            if is_away(fault):
+            if out_of_reach(fault):
                 self._over = True
                 yield Failed(_AWAY, "ours")
             else:
@@ -179,7 +183,7 @@ class Turn:
         """Ask the line once: its words as they come; then there is a step to write down."""
         ask, told, steps = self._held.ask, self._told, self._steps
         if self._remembered is None:
-            self._remembered = await self._waiting(self._means.memories.before(self._bot, ask))
+            self._remembered = await self._before()
         remembered = self._remembered
         text, asked_chars, whole = "", 0, None
 
@@ -190,14 +194,19 @@ class Turn:
             return given
 
         try:
-            asked = self._line.ask(make, script=bool(ask.script), model=self._bot.model, hurried=self._listened)
+            asked = self._line.ask(
+                make,
+                script=bool(ask.script),
+                model=self._bot.model,
+                hurried=self._listened,
+                free=not self._means.recorded,
+            )
             async with aclosing(asked) as said:
                 while (chunk := await self._waiting(anext(said, None))) is not None:
                     if isinstance(chunk, Chosen):
                         told.chosen = chunk
                     elif isinstance(chunk, Words):
-                        if not self._grip.is_sure():
-                            await self._grip.make_sure()
+                        await self._sure()
                         if told.first_s is None:
                             told.first_s = self._clock()
                         text += chunk.text
@@ -221,13 +230,16 @@ class Turn:
         once = tool is not None and not tool.repeats
         if once:
             await self._write(Step(n, "tool", call_id=call.id, open=True))
+            if self._adrift:
+                await self._close(Step(n, "tool", text=_NOT_CALLED, call_id=call.id))
+                return
             self._reach("about_to_call")
             if self._grip.cancelled:
                 await self._close(Step(n, "tool", text="error: cancelled before it was called", call_id=call.id))
                 return
         if tool is not None and tool.busy:
             yield Busy(tool.busy)
-        await self._grip.make_sure()
+        await self._sure()
         # The step's number, not the call's id: some models give one id to every call.
         handed = Handed(self._held.id, str(n), self._bot.slug, ask.surface, ask.room, ask.language, self._means.desk)
         answered = await self._waiting(box.call(call, handed))
@@ -239,6 +251,35 @@ class Turn:
             self._unwritten = step
         for event in answered.events:
             yield event
+
+    async def _before(self) -> tuple[str, ...]:
+        """What is remembered of them; nothing where it cannot be read."""
+        memories = self._means.memories
+        if memories is None or self._adrift:
+            return ()
+        try:
+            return await self._waiting(memories.before(self._bot, self._held.ask))
+        except Exception as fault:
+            self._go_adrift(fault, len(self._steps))
+            return ()
+
+    async def _sure(self) -> None:
+        """That the run is ours, as far as anybody can be asked. Raises `LeaseLost`."""
+        if self._grip.lost or not (self._adrift or self._grip.is_sure()):
+            await self._grip.make_sure()
+            if not self._grip.is_sure():
+                self._set_adrift(len(self._steps))
+
+    def _go_adrift(self, fault: Exception, n: int) -> None:
+        """Go on without the database from step `n` on. Raises `fault` where it is another, or nobody listens."""
+        if isinstance(fault, _Interrupted) or not (self._listened and out_of_reach(fault)):
+            raise fault
+        self._set_adrift(n)
+
+    def _set_adrift(self, n: int) -> None:
+        if not self._adrift:
+            _log.warning("the database went away; run %s goes on to its end unwritten", self._held.id)
+            self._adrift, self._missing_n, self._recorded = True, n, False
 
     async def _waiting(self, what: Awaitable[T]) -> T:
         """Wait for somebody outside, but no longer than the run has, nor past a cancel. Raises `_Interrupted`."""
@@ -261,13 +302,19 @@ class Turn:
 
     async def _write(self, step: Step) -> None:
         """Write a step, in the transaction that renews. It is written even where whoever listens leaves meanwhile."""
-        writing = asyncio.ensure_future(self._store.renew(self._held, step))
-        await self._written(writing, (*self._steps, step))
+        steps = (*self._steps, step)
+        if self._adrift:
+            self._steps, self._unwritten = steps, None
+            return
+        await self._written(asyncio.ensure_future(self._store.renew(self._held, step)), steps)
 
     async def _close(self, step: Step) -> None:
         """Write the answer of a call into the row that says it was begun."""
-        writing = asyncio.ensure_future(self._store.close_step(self._held, step))
-        await self._written(writing, (*self._steps[: step.n], step))
+        steps = (*self._steps[: step.n], step)
+        if self._adrift:
+            self._steps, self._unwritten, self._missing_n = steps, None, min(self._missing_n, step.n)
+            return
+        await self._written(asyncio.ensure_future(self._store.close_step(self._held, step)), steps)
 
     async def _written(self, writing: asyncio.Future[bool], steps: tuple[Step, ...]) -> None:
         asked_s = self._clock()
@@ -278,6 +325,10 @@ class Turn:
             if not writing.cancelled() and writing.exception() is None:
                 self._steps, self._unwritten = steps, None
             raise
+        except Exception as fault:
+            self._go_adrift(fault, steps[-1].n)
+            self._steps, self._unwritten = steps, None
+            return
         self._steps, self._unwritten = steps, None
         self._grip.confirmed(asked_s)
         self._grip.change(cancelled=cancelled)
@@ -285,7 +336,7 @@ class Turn:
 
     async def _finish(self, ending: Ending, steps: tuple[Step, ...]) -> AsyncGenerator[Event, None]:
         for delta in self._words(ending):
-            await self._grip.make_sure()
+            await self._sure()
             yield delta
         await self._end("cancelled" if ending == "cancelled" else "done", ending)
         usage = used(steps)
@@ -296,7 +347,7 @@ class Turn:
         """The room hears the ending; whoever asked gets the provider's own sentence."""
         try:
             for delta in self._words("failed"):
-                await self._grip.make_sure()
+                await self._sure()
                 yield delta
             await self._end("failed", None, reason=message)
         except LeaseLost:
@@ -319,21 +370,35 @@ class Turn:
 
     async def _release(self) -> None:
         self._over = True
-        await self._store.release(self._held)
+        try:
+            await self._store.release(self._held)
+        except Exception as fault:
+            # The lease runs out, and whoever finds the run goes on from its rows.
+            self._go_adrift(fault, len(self._steps))
 
     async def _end(self, state: State, ending: Ending | None, *, reason: str | None = None) -> None:
-        """Write the end with what is not written yet, whatever happens to whoever is waiting for it."""
+        """Write the end with what is not written yet, whatever happens to whoever is waiting for it.
+
+        Where somebody listened and the database is away it is owed instead: the answer was given.
+        """
         self._over = True
         steps = self._steps if self._unwritten is None else (*self._steps, self._unwritten)
-        await self._store.finish(
+        finish = partial(
+            self._store.finish,
             self._held,
             state,
             ending=ending,
             answer="".join(step.text for step in steps if step.kind == "model"),
             reason=reason,
-            step=self._unwritten,
             spent=sum(step.spent for step in steps),
         )
+        if not self._adrift:
+            try:
+                await finish(steps=() if self._unwritten is None else (self._unwritten,))
+                return
+            except Exception as fault:
+                self._go_adrift(fault, len(self._steps))
+        self._means.owed.add(partial(finish, steps=steps[self._missing_n :], late=True))
 
     def _trace(self, steps: int, usage: Usage) -> Trace:
         told, now_s = self._told, self._clock()
@@ -348,4 +413,5 @@ class Turn:
             steps=steps,
             usage=usage,
             skipped=told.chosen.skipped,
+            recorded=self._recorded,
         )

@@ -15,7 +15,19 @@ from dataclasses import dataclass
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from agents_core import AskRefused, CoreError, Delta, Done, Event, Failed, OverLimit, Started, Trace, UnknownBot
+from agents_core import (
+    AskRefused,
+    CoreError,
+    Delta,
+    Done,
+    Event,
+    Failed,
+    OverLimit,
+    Started,
+    Trace,
+    Uncounted,
+    UnknownBot,
+)
 from grant import error_response
 from llm_door.wire import COMMENT, DONE, Wire
 
@@ -236,6 +248,8 @@ def _told(event: Failed | _Broken) -> tuple[int, str, str, str]:
         return 404, str(event.fault), "invalid_request_error", "model_not_found"
     if isinstance(event.fault, OverLimit):
         return 429, str(event.fault), "insufficient_quota", "over_limit"
+    if isinstance(event.fault, Uncounted):
+        return 503, str(event.fault), "server_error", "uncounted"
     if isinstance(event.fault, AskRefused):
         return 403, str(event.fault), "permission_error", "ask_refused"
     if isinstance(event.fault, CoreError):

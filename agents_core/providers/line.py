@@ -77,12 +77,19 @@ class Line:
         self._keys = {id(provider): Keys(provider.keys) for provider in self._providers}
 
     async def ask(
-        self, make: Callable[[Profile], Question], *, script: bool = False, model: str = "", hurried: bool = True
+        self,
+        make: Callable[[Profile], Question],
+        *,
+        script: bool = False,
+        model: str = "",
+        hurried: bool = True,
+        free: bool = False,
     ) -> AsyncGenerator[Chosen | Chunk, None]:
         """One `Chosen`, then the answer's chunks. Raises `ProviderFault` where nobody answered.
 
         `model` is the bot's wish; it holds for the first provider that may cost money, for which it was written.
-        Not `hurried`, because nobody listens, a first word may take as long as the whole.
+        Not `hurried`, because nobody listens, a first word may take as long as the whole. `free` asks nobody that costs
+        money, because it could not be counted.
         """
         if script:
             async for said in self._stand(make, ScriptProvider(), ()):
@@ -90,7 +97,7 @@ class Line:
             return
         so_far = _SoFar(self._patience.turn_s, hurried)
         for provider in self._providers:
-            reason = self._refusal(provider)
+            reason = self._refusal(provider, free)
             if reason:
                 so_far.skipped.append(f"{provider.name}: {reason}")
                 continue
@@ -156,9 +163,11 @@ class Line:
         now_s = self._clock()
         return {one.name: self._breakers[id(one)].open(now_s) for one in self._providers}
 
-    def _refusal(self, provider: Provider) -> str | None:
+    def _refusal(self, provider: Provider, free: bool) -> str | None:
         if provider.costs and not self._live:
             return "it costs money and buying is not switched on"
+        if provider.costs and free:
+            return "it costs money, which cannot be counted at the moment"
         now_s = self._clock()
         # The keys first: a probe that a half-open breaker lets through must be asked.
         return self._keys[id(provider)].refusal(now_s) or self._breakers[id(provider)].refusal(now_s)

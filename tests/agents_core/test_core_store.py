@@ -104,7 +104,7 @@ async def test_a_step_is_written_once_and_its_transaction_is_whole(store: Store)
     with pytest.raises(IntegrityError):
         await store.renew(held, Step(0, "model", text="twice"))
     with pytest.raises(IntegrityError):
-        await store.finish(held, "done", step=Step(0, "model", text="twice"))
+        await store.finish(held, "done", steps=(Step(0, "model", text="twice"),))
     assert [step.text for step in await store.steps("run-1")] == ["first"]
     assert (await store.record("run-1")).state == "doing"
 
@@ -157,7 +157,7 @@ async def test_whoever_leaves_while_a_run_is_written_leaves_no_run_to_be_answere
 
 async def test_old_runs_go_with_their_steps_and_recent_spends_stay(store: Store) -> None:
     held = await store.begin("over", ask(), "w1", per={"month": 9}, wanted=9)
-    await store.finish(held, "done", step=Step(0, "model", text="Hi."), spent=4)
+    await store.finish(held, "done", steps=(Step(0, "model", text="Hi."),), spent=4)
     await store.begin("open", ask())
     assert (await store.forget(3600), await store.forget(-1)) == (0, 1)
     assert (await store.record("over"), await store.steps("over")) == (None, ())
