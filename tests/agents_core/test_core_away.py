@@ -6,10 +6,8 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
-from core_house import Told, ask, content
 from core_processes import job_in, work_ask
 
-from agents_core import Core, Delta, Failed, Started
 from agents_core.store import Record
 from agents_core.worker import Worker
 from benchmarks.core_worker import open_core
@@ -41,21 +39,4 @@ async def test_k5_a_postgres_that_is_killed_again_and_again_loses_no_run(postgre
         assert [(step.n, step.open) for step in await core._store.steps(record.id)] == [(n, False) for n in range(4)]
     assert max(Counter(job.stamps.read_text().split()).values()) == 1
     await worker.close()
-    await core.close()
-
-
-async def test_whoever_listens_as_the_database_goes_away_is_told_so(postgres: Postgres, tmp_path: Path) -> None:
-    postgres.start()
-    core = await Core.open(
-        content=content(tmp_path / "site"), database_url=postgres.fresh(), providers=[Told(["Yes."])], worker=False
-    )
-    events = []
-    async for event in core.run_turn(ask()):
-        events.append(event)
-        if isinstance(event, Delta):
-            postgres.kill()
-    assert [type(event) for event in events] == [Started, Delta, Failed]
-    assert "cannot be written down" in events[-1].message
-    postgres.start()
-    assert (await core.record(events[0].run)).state == "doing"
     await core.close()
