@@ -1,4 +1,4 @@
-"""The house with its database killed in the middle of a conversation: the next question is answered, no line is lost."""
+"""The house whose database is killed in mid-conversation: the next question is answered, and no line is lost."""
 
 from __future__ import annotations
 
