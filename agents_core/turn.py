@@ -18,13 +18,13 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeVar
 
 from agents_core import prompt
 from agents_core.bots import Bot
 from agents_core.errors import LeaseLost, ProviderFault
 from agents_core.events import Busy, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
+from agents_core.ledger import Ledger
 from agents_core.loop import AskModel, Call, CallTool, Finish, Run, SayUnknown, Step, decide, time_left_s
 from agents_core.means import Means
 from agents_core.offer import NOTHING, Offer
@@ -85,7 +85,7 @@ class Turn:
 
         Where nobody has `listened` from the beginning, a model may take its time to begin.
         """
-        self._store, self._line, self._clock, self._reach = means.store, means.line, means.clock, means.reach
+        self._line, self._clock, self._reach = means.line, means.clock, means.reach
         self._means, self._bot, self._house, self._held, self._offer = means, bot, house, held, offer
         self._run = Run(lower(bot.ceilings, held.ask.ceilings), held.began_s, held.cancelled)
         # The database's seconds, carried on by our own clock: two machines' clocks are never compared.
@@ -94,20 +94,16 @@ class Turn:
         self._told = _Told(self._clock())
         self._remembered: tuple[str, ...] | None = None
         self._listened = listened
-        self._steps: tuple[Step, ...] = ()
-        self._unwritten: Step | None = None
         self._giving_back = False
         self._over = False
         self._wait: asyncio.Timeout | None = None
-        self._recorded = means.recorded
-        # The first step that is in no row, once the database has gone away under this turn.
-        self._adrift, self._missing_n = False, 0
         self._grip = means.keeper.hold(held, self._interrupt, patient=listened)
+        self._ledger = Ledger(means, held, self._grip, listened=listened)
 
     @property
     def adrift(self) -> bool:
         """Whether the database went away under it."""
-        return self._adrift
+        return self._ledger.adrift
 
     def give_back(self) -> None:
         """Stop as soon as may be, and leave the run to another process. What is not written yet is done again there."""
@@ -148,21 +144,22 @@ class Turn:
 
     async def _drive(self) -> AsyncGenerator[Event, None]:
         # The first holder of a run finds no steps; whoever takes it over goes on from what is written.
-        self._steps = await self._store.steps(self._held.id) if self._held.fence > 1 else ()
+        if self._held.fence > 1:
+            await self._ledger.read()
         while True:
             self._run = replace(self._run, cancelled=self._grip.cancelled)
             if self._grip.lost:
                 raise LeaseLost(f"run {self._held.id} is held by another process")
             if self._giving_back:
                 raise _GiveBack
-            known = self._steps if self._unwritten is None else (*self._steps, self._unwritten)
+            known = self._ledger.known
             decision = decide(self._run, known, self._clock() + self._offset_s)
             if isinstance(decision, Finish):
                 async for event in self._finish(decision.ending, known):
                     yield event
                 return
-            if self._unwritten is not None:
-                await self._write(self._unwritten)
+            if self._ledger.unwritten is not None:
+                await self._ledger.write(self._ledger.unwritten)
                 continue
             if self._until_s is not None and self._clock() > self._until_s:
                 raise _GiveBack
@@ -177,11 +174,11 @@ class Turn:
                             async for event in called:
                                 yield event
                     case SayUnknown(call, n):
-                        await self._close(Step(n, "tool", text=unknown(call).text, call_id=call.id))
+                        await self._ledger.close(Step(n, "tool", text=unknown(call).text, call_id=call.id))
 
     async def _ask(self) -> AsyncGenerator[Delta, None]:
         """Ask the line once: its words as they come; then there is a step to write down."""
-        ask, told, steps = self._held.ask, self._told, self._steps
+        ask, told, steps = self._held.ask, self._told, self._ledger.steps
         if self._remembered is None:
             self._remembered = await self._before()
         remembered = self._remembered
@@ -206,7 +203,7 @@ class Turn:
                     if isinstance(chunk, Chosen):
                         told.chosen = chunk
                     elif isinstance(chunk, Words):
-                        await self._sure()
+                        await self._ledger.sure()
                         if told.first_s is None:
                             told.first_s = self._clock()
                         text += chunk.text
@@ -220,66 +217,50 @@ class Turn:
         finally:
             # What was said was paid for, whoever broke it off; a run that is given back says all of it again elsewhere.
             if text or whole is not None:
-                self._unwritten = model_step(len(steps), text, whole, asked_chars=asked_chars, chosen=told.chosen)
+                self._ledger.unwritten = model_step(
+                    len(steps), text, whole, asked_chars=asked_chars, chosen=told.chosen
+                )
 
     async def _call(self, call: Call) -> AsyncGenerator[Event, None]:
         """Call one tool: written as begun first, where it must not happen twice."""
-        n, ask = len(self._steps), self._held.ask
-        box = self._offer.box(self._steps)
+        n, ask = len(self._ledger.steps), self._held.ask
+        box = self._offer.box(self._ledger.steps)
         tool = box.get(call.name)
         once = tool is not None and not tool.repeats
         if once:
-            await self._write(Step(n, "tool", call_id=call.id, open=True))
-            if self._adrift:
-                await self._close(Step(n, "tool", text=_NOT_CALLED, call_id=call.id))
+            await self._ledger.write(Step(n, "tool", call_id=call.id, open=True))
+            if self._ledger.adrift:
+                await self._ledger.close(Step(n, "tool", text=_NOT_CALLED, call_id=call.id))
                 return
             self._reach("about_to_call")
             if self._grip.cancelled:
-                await self._close(Step(n, "tool", text="error: cancelled before it was called", call_id=call.id))
+                await self._ledger.close(Step(n, "tool", text="error: cancelled before it was called", call_id=call.id))
                 return
         if tool is not None and tool.busy:
             yield Busy(tool.busy)
-        await self._sure()
+        await self._ledger.sure()
         # The step's number, not the call's id: some models give one id to every call.
         handed = Handed(self._held.id, str(n), self._bot.slug, ask.surface, ask.room, ask.language, self._means.desk)
         answered = await self._waiting(box.call(call, handed))
         self._reach("called")
         step = Step(n, "tool", text=answered.text, call_id=call.id)
         if once:
-            await self._close(step)
+            await self._ledger.close(step)
         else:
-            self._unwritten = step
+            self._ledger.unwritten = step
         for event in answered.events:
             yield event
 
     async def _before(self) -> tuple[str, ...]:
         """What is remembered of them; nothing where it cannot be read."""
         memories = self._means.memories
-        if memories is None or self._adrift:
+        if memories is None or self._ledger.adrift:
             return ()
         try:
             return await self._waiting(memories.before(self._bot, self._held.ask))
         except Exception as fault:
-            self._go_adrift(fault, len(self._steps))
+            self._ledger.go_adrift(fault)
             return ()
-
-    async def _sure(self) -> None:
-        """That the run is ours, as far as anybody can be asked. Raises `LeaseLost`."""
-        if self._grip.lost or not (self._adrift or self._grip.is_sure()):
-            await self._grip.make_sure()
-            if not self._grip.is_sure():
-                self._set_adrift(len(self._steps))
-
-    def _go_adrift(self, fault: Exception, n: int) -> None:
-        """Go on without the database from step `n` on. Raises `fault` where it is another, or nobody listens."""
-        if isinstance(fault, _Interrupted) or not (self._listened and out_of_reach(fault)):
-            raise fault
-        self._set_adrift(n)
-
-    def _set_adrift(self, n: int) -> None:
-        if not self._adrift:
-            _log.warning("the database went away; run %s goes on to its end unwritten", self._held.id)
-            self._adrift, self._missing_n, self._recorded = True, n, False
 
     async def _waiting(self, what: Awaitable[T]) -> T:
         """Wait for somebody outside, but no longer than the run has, nor past a cancel. Raises `_Interrupted`."""
@@ -300,43 +281,9 @@ class Turn:
         if self._wait is not None and not self._wait.expired():
             self._wait.reschedule(0.0)
 
-    async def _write(self, step: Step) -> None:
-        """Write a step, in the transaction that renews. It is written even where whoever listens leaves meanwhile."""
-        steps = (*self._steps, step)
-        if self._adrift:
-            self._steps, self._unwritten = steps, None
-            return
-        await self._written(asyncio.ensure_future(self._store.renew(self._held, step)), steps)
-
-    async def _close(self, step: Step) -> None:
-        """Write the answer of a call into the row that says it was begun."""
-        steps = (*self._steps[: step.n], step)
-        if self._adrift:
-            self._steps, self._unwritten, self._missing_n = steps, None, min(self._missing_n, step.n)
-            return
-        await self._written(asyncio.ensure_future(self._store.close_step(self._held, step)), steps)
-
-    async def _written(self, writing: asyncio.Future[bool], steps: tuple[Step, ...]) -> None:
-        asked_s = self._clock()
-        try:
-            cancelled = await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            await asyncio.wait({writing})
-            if not writing.cancelled() and writing.exception() is None:
-                self._steps, self._unwritten = steps, None
-            raise
-        except Exception as fault:
-            self._go_adrift(fault, steps[-1].n)
-            self._steps, self._unwritten = steps, None
-            return
-        self._steps, self._unwritten = steps, None
-        self._grip.confirmed(asked_s)
-        self._grip.change(cancelled=cancelled)
-        self._reach("step_written")
-
     async def _finish(self, ending: Ending, steps: tuple[Step, ...]) -> AsyncGenerator[Event, None]:
         for delta in self._words(ending):
-            await self._sure()
+            await self._ledger.sure()
             yield delta
         await self._end("cancelled" if ending == "cancelled" else "done", ending)
         usage = used(steps)
@@ -347,7 +294,7 @@ class Turn:
         """The room hears the ending; whoever asked gets the provider's own sentence."""
         try:
             for delta in self._words("failed"):
-                await self._sure()
+                await self._ledger.sure()
                 yield delta
             await self._end("failed", None, reason=message)
         except LeaseLost:
@@ -366,39 +313,18 @@ class Turn:
     async def _leave(self) -> None:
         """Whoever was listening has gone: the row says so. Where the process stops, another one goes on instead."""
         with suppress(LeaseLost):
-            await (self._release() if self._giving_back else self._end("cancelled", "cancelled"))
+            if self._giving_back:
+                await self._release()
+            else:
+                await self._end("cancelled", "cancelled")
 
     async def _release(self) -> None:
         self._over = True
-        try:
-            await self._store.release(self._held)
-        except Exception as fault:
-            # The lease runs out, and whoever finds the run goes on from its rows.
-            self._go_adrift(fault, len(self._steps))
+        await self._ledger.release()
 
     async def _end(self, state: State, ending: Ending | None, *, reason: str | None = None) -> None:
-        """Write the end with what is not written yet, whatever happens to whoever is waiting for it.
-
-        Where somebody listened and the database is away it is owed instead: the answer was given.
-        """
         self._over = True
-        steps = self._steps if self._unwritten is None else (*self._steps, self._unwritten)
-        finish = partial(
-            self._store.finish,
-            self._held,
-            state,
-            ending=ending,
-            answer="".join(step.text for step in steps if step.kind == "model"),
-            reason=reason,
-            spent=sum(step.spent for step in steps),
-        )
-        if not self._adrift:
-            try:
-                await finish(steps=() if self._unwritten is None else (self._unwritten,))
-                return
-            except Exception as fault:
-                self._go_adrift(fault, len(self._steps))
-        self._means.owed.add(partial(finish, steps=steps[self._missing_n :], late=True))
+        await self._ledger.end(state, ending, reason=reason)
 
     def _trace(self, steps: int, usage: Usage) -> Trace:
         told, now_s = self._told, self._clock()
@@ -413,5 +339,5 @@ class Turn:
             steps=steps,
             usage=usage,
             skipped=told.chosen.skipped,
-            recorded=self._recorded,
+            recorded=self._ledger.recorded,
         )

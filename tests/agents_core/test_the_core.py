@@ -136,6 +136,7 @@ def test_the_names_that_other_rooms_use() -> None:
         "Started",
         "Tool",
         "Trace",
+        "Uncounted",
         "UnknownBot",
         "Usage",
         "Whole",
