@@ -1,8 +1,8 @@
 """What happened in one run, and how much of it is in the rows.
 
-Not the acting, which is the turn's. The one rule: it is in the rows before the next thing begins. Where the database goes
-away under a run that somebody listens to (it is *adrift*), what happened is written in one piece with the end instead,
-when the database is back, if the run is still ours then.
+Not the acting, which is the turn's. The one rule: it is in the rows before the next thing begins. Where the database
+goes away under a run that somebody listens to (it is *adrift*), what happened is written in one piece with the end
+instead, when the database is back, if the run is still ours then.
 """
 
 from __future__ import annotations
