@@ -32,9 +32,12 @@ def messages(
     """The conversation in OpenAI's shape. `remembered` is what they said in earlier ones, oldest first."""
     asked = offer.asked(ask.text, ask.surface)
     given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile, offer)}]
-    if profile.small and (exchange := like(bot.exchanges, asked)):
+    exchange = like(bot.exchanges, asked) if profile.small else None
+    if exchange:
+        # Shown how to answer, a small model needs no history, and everything up to the question has been read before:
+        # its first token came after 110 ms instead of 400 (two cores, a history of two lines).
         given += shown(exchange)
-    if bot.memory != "none":
+    elif bot.memory != "none":
         given += [{"role": line.role, "content": line.text} for line in _remembered(ask.history, profile)]
     if remembered and not profile.small:
         # Beside the question, so that what is fixed stays fixed; and not as lines, which some models want to alternate.

@@ -89,11 +89,11 @@ async def _ask_all(
             base_url = await opened.enter_async_context(child_server(change))
             talking[way] = await opened.enter_async_context(_conversation(settings, base_url, bots[way]))
         for conversation in talking.values():
-            await conversation.ask(warm.pcm, only_first_word=True)
+            await conversation.ask(warm.pcm, only_beginning=True)
         for n in range(repeats * len(recordings)):
             recording = recordings[n % len(recordings)]
             for way, conversation in talking.items():
-                turns[way].append(await conversation.ask(recording.pcm, only_first_word=True))
+                turns[way].append(await conversation.ask(recording.pcm, only_beginning=True))
     return turns
 
 

@@ -31,6 +31,8 @@ FRAME_S = 0.02
 _NOBODY_S = 3.5
 # An answer that has not ended by then is given up on; the turn itself has 25 s for its words.
 _ANSWER_LIMIT_S = 120.0
+# What a person who is in a hurry hears of an answer.
+_BEGINNING_S = 1.0
 # Quiet this long after an answer means that there is no second one on its way.
 _SETTLED_S = 0.6
 
@@ -79,11 +81,11 @@ class Conversation:
         self._failure = ""
         self._cancelled = False
 
-    async def ask(self, recording: Pcm, *, only_first_word: bool = False) -> Turn:
+    async def ask(self, recording: Pcm, *, only_beginning: bool = False) -> Turn:
         """Play `recording` into the microphone; returns when the answer has been received, or nobody was heard.
 
-        With `only_first_word` the answer is cancelled once its first word has been received. Raises `CannotStart` where
-        the server gave an error or went away.
+        With `only_beginning` the answer is cancelled when a second of it has been received: enough to be a line.
+        Raises `CannotStart` where the server gave an error or went away.
         """
         spoken = resample(recording, RATE_HZ)
         frames = _frames(spoken)
@@ -98,13 +100,18 @@ class Conversation:
                 raise CannotStart(self._failure)
             if time.monotonic() > limit:
                 raise CannotStart(f"no whole answer within {_ANSWER_LIMIT_S:.0f} s of the end of the recording")
-            if only_first_word and not self._cancelled and not self._to_play and (turn.first_word_ms or 0) > 0:
+            if only_beginning and not self._cancelled and not self._to_play and self._begun(turn):
                 self._cancelled = True
                 await self._socket.send('{"type":"response.cancel"}')
             await asyncio.sleep(FRAME_S)
         turn.answer = self._played.heard
         self._turn = None
         return turn
+
+    @staticmethod
+    def _begun(turn: Turn) -> bool:
+        started = turn.first_sound_at
+        return started is not None and time.monotonic() > max(started, turn.speech_end_at) + _BEGINNING_S
 
     def _over(self, turn: Turn, sent_by: float) -> bool:
         now = time.monotonic()
