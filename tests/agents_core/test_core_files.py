@@ -188,7 +188,6 @@ def test_a_small_model_is_led_by_what_is_like_the_question_and_a_large_one_gets_
     assert [m["content"] for m in small.messages[1:]] == [
         "Is it free?",
         "It costs nothing.",
-        "Hi.",
         "What does it cost?",
     ]
     assert (small.lead, small.sentences) == ("It", 1)
