@@ -146,7 +146,7 @@ async def test_h1_an_interrupted_answer_is_remembered_as_it_was_heard(serve: Ser
         # The server is at most 320 ms ahead, so by then more than half a second has been played.
         await received(connection, 0.92)
         house.listener.start()
-        house.listener.words("stop counting", kind="partial")
+        house.listener.words("stop counting for me", kind="partial")
         events = await until(connection, "response.done")
         assert events[-1].response.status == "cancelled"
         heard = said(events)
