@@ -24,7 +24,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         store = Store(url)
         held = await store.begin("over", Ask("guide", "Hello?", "ann", "ann", "r1"), "w1")
         step = Step(0, "model", text="Hi.", provider="told", model="told-1", spent=7)
-        await store.finish(held, "done", ending="answered", answer="Hi.", step=step)
+        await store.finish(held, "done", ending="answered", answer="Hi.", steps=(step,))
         await store.begin("waiting", Ask("guide", "Hello?", "ann", "ann", "r1"))
         await store.close()
 

@@ -85,7 +85,7 @@ async def test_h1_s1_talking_over_it_silences_the_track_at_once_and_what_was_hea
         house.listener.say("count for me")
         await client.holds(lambda: audible_s(client) > 0.8)
         house.listener.start()
-        house.listener.words("stop counting", kind="partial")
+        house.listener.words("stop counting for me", kind="partial")
         done = await client.until("response.done")
         assert done["response"]["status"] == "cancelled"
         await client.until("output_audio_buffer.cleared")
