@@ -21,6 +21,7 @@ from agents_core.loop import Call
 from agents_core.providers.base import Profile, Question, Whole
 from agents_core.providers.classify import classify_event, provider_fault
 from agents_core.providers.pairs import paired
+from agents_core.providers.stream import chunk_of
 
 # A call's id as they take it. Other servers use dots and colons in theirs.
 _ID_LETTERS = re.compile(r"[^a-zA-Z0-9_-]")
@@ -125,12 +126,7 @@ class AnthropicAnswer:
         """The words in one event's data. Raises `ProviderFault` for an error event or what is not JSON."""
         if self._over:
             return ""
-        try:
-            event = json.loads(data)
-        except ValueError:
-            raise ProviderFault(provider_fault("the provider sent a chunk that is not JSON")) from None
-        if not isinstance(event, dict):
-            raise ProviderFault(provider_fault("the provider sent a chunk that is not an object"))
+        event = chunk_of(data)
         match event.get("type"):
             case "error":
                 raise ProviderFault(classify_event(event.get("error"), data))

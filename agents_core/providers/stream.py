@@ -118,6 +118,17 @@ class _Open:
     arguments: str
 
 
+def chunk_of(data: str) -> dict[str, Any]:
+    """One event's data as the object it has to be. Raises `ProviderFault`."""
+    try:
+        chunk = json.loads(data)
+    except ValueError:
+        raise ProviderFault(provider_fault("the provider sent a chunk that is not JSON")) from None
+    if not isinstance(chunk, dict):
+        raise ProviderFault(provider_fault("the provider sent a chunk that is not an object"))
+    return chunk
+
+
 class Answer:
     """Events to an answer. `push` gives the words as they come; `whole` says what they amounted to."""
 
@@ -140,12 +151,7 @@ class Answer:
         if data == _DONE:
             self._over = True
             return ""
-        try:
-            chunk = json.loads(data)
-        except ValueError:
-            raise ProviderFault(provider_fault("the provider sent a chunk that is not JSON")) from None
-        if not isinstance(chunk, dict):
-            raise ProviderFault(provider_fault("the provider sent a chunk that is not an object"))
+        chunk = chunk_of(data)
         if chunk.get("error"):
             raise ProviderFault(classify_event(chunk["error"], data))
         self._model = self._model or _text(chunk.get("model"))
