@@ -19,6 +19,11 @@ CAP_STREAMED = CAP
 CAP_WHOLE = 150
 
 
+def paced(speed: float) -> float:
+    """`speed` within what voices can be understood at: 0.5 to 2."""
+    return min(2.0, max(0.5, speed))
+
+
 @dataclass(frozen=True, slots=True)
 class Voice:
     """A voice that an engine offers: its name, and the ISO 639-1 languages it speaks."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sound import Pcm
-from tts.engine import CAP_WHOLE, Voice
+from tts.engine import CAP_WHOLE, Voice, paced
 from tts.errors import NoVoice, TtsError, UnknownVoice
 from tts.graph import open_graph
 from tts.trim import EdgeTrim
@@ -108,8 +108,7 @@ class KokoroEngine:
         phonemes = " ".join(self._model.tokenizer.phonemize(piece, code).split())
         if not phonemes:
             raise TtsError(f"kokoro has no sounds for this text in the language {language!r}; choose another voice")
-        pace = min(2.0, max(0.5, speed))
-        samples, _rate_hz = self._model.create(phonemes, chosen, speed=pace, is_phonemes=True, trim=False)
+        samples, _rate_hz = self._model.create(phonemes, chosen, speed=paced(speed), is_phonemes=True, trim=False)
         heard = EdgeTrim(RATE_HZ).push(np.asarray(samples, dtype=np.float32).ravel())
         if len(heard):
             yield Pcm(heard, RATE_HZ)

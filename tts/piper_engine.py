@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sound import Pcm, Samples
-from tts.engine import CAP_STREAMED, Voice
+from tts.engine import CAP_STREAMED, Voice, paced
 from tts.errors import NoVoice, UnknownVoice
 from tts.graph import open_graph
 from tts.split import WHOLE, Parts, read_split
@@ -106,7 +106,7 @@ class PiperEngine:
         utterances = [part for part in self._phonemes.phonemize(piece) if part]
         scales = (
             self._config.noise_scale,
-            self._config.length_scale / min(2.0, max(0.5, speed)),
+            self._config.length_scale / paced(speed),
             self._config.noise_w_scale,
         )
         for n, phonemes in enumerate(utterances):

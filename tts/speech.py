@@ -22,7 +22,7 @@ from grant.signer import GrantRefused, Signer
 from models.lanes import Lane
 from sound import Pcm, Resampler
 from tts.encoded import FORMATS, Encoder
-from tts.engine import Engine
+from tts.engine import Engine, paced
 from tts.errors import UnknownVoice
 from tts.frames import Frame
 from tts.handle import SpeechHandle
@@ -98,9 +98,7 @@ async def _answer(asked: SpeechRequest, source: SpeechSource) -> Response:
         refused = UnknownVoice(str(voice), [known.name for known in offered])
         return error_response(400, str(refused), code="unknown_voice")
     speaker = Speaker(source.engine, source.lane)
-    handle = speaker.say(
-        asked.input, voice=voice or None, language=asked.language, speed=min(2.0, max(0.5, asked.speed))
-    )
+    handle = speaker.say(asked.input, voice=voice or None, language=asked.language, speed=paced(asked.speed))
     frames = handle.frames()
     try:
         first = await anext(frames, None)
