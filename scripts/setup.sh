@@ -28,26 +28,26 @@ make_venv() {
   echo "$stamp" >> .venv/installed
 }
 
-# find_chromium: the browser tests' browser; installed from Debian's packages where that can be done.
-find_chromium() {
-  command -v chromium >/dev/null && return
+# from_debian PACKAGE WITHOUT: installs it from Debian's packages where that can be done, else says WITHOUT.
+from_debian() {
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     run apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive run apt-get install -y -qq --no-install-recommends chromium >/dev/null
+    DEBIAN_FRONTEND=noninteractive run apt-get install -y -qq --no-install-recommends "$1" >/dev/null
   else
-    echo "chromium is not installed: the browser tests will say that they are skipped."
+    echo "$2"
   fi
 }
 
-# find_postgres: the server the tests keep conversations in; from Debian's packages where that can be done.
+# find_chromium: the browser tests' browser.
+find_chromium() {
+  command -v chromium >/dev/null && return
+  from_debian chromium "chromium is not installed: the browser tests will say that they are skipped."
+}
+
+# find_postgres: the server the tests keep conversations in.
 find_postgres() {
   { command -v pg_ctl || ls /usr/lib/postgresql/*/bin/pg_ctl; } >/dev/null 2>&1 && return
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    run apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive run apt-get install -y -qq --no-install-recommends postgresql >/dev/null
-  else
-    echo "PostgreSQL is not installed: its tests will say that they are skipped."
-  fi
+  from_debian postgresql "PostgreSQL is not installed: its tests will say that they are skipped."
 }
 
 # check_page: the types in the page's scripts (JSDoc), with TypeScript from the npm index; says so where there is no npm.
