@@ -27,6 +27,7 @@ WITHOUT: dict[str, dict[str, str]] = {
     "streaming": {"streaming": "false"},
 }
 OURS = "ours"
+_WITHOUT = "without "
 BRAINS: dict[str, dict[str, str]] = {"script": {"script_only": "true"}, "local": {}}
 # Scales of every wait for the end of a turn, for the curve of first word against cut-offs.
 WAITS = (0.5, 0.75, 1.0, 1.5, 2.0)
@@ -50,8 +51,8 @@ async def measure(
 
     `brains` are of `BRAINS`, `without` of `WITHOUT`; `waits` scales the waits for the curve, empty for none.
     """
-    recordings = record(engine_for(settings), questions)
-    ways = {OURS: {}, **{f"without {name}": WITHOUT[name] for name in without}}
+    warm, *recordings = record(engine_for(settings), [_WARM, *questions])
+    ways = {OURS: {}, **{_WITHOUT + name: WITHOUT[name] for name in without}}
     result: dict[str, Any] = {
         "bench": "turn",
         **head(
@@ -63,31 +64,31 @@ async def measure(
     }
     for brain in brains:
         told = {way: {**BRAINS[brain], **change} for way, change in ways.items()}
-        turns = await _ask_all(settings, told, dict.fromkeys(told, bot), recordings, repeats)
+        turns = await _ask_all(settings, told, bot, warm, recordings, repeats)
         result["brains"][brain] = {
             "ways": {way: summary(asked) for way, asked in turns.items()},
             "ratios": ratios(turns),
         }
     if waits:
-        result["waits"] = await _curve(settings, bot, waits, recordings, repeats)
+        result["waits"] = await _curve(settings, bot, waits, warm, recordings, repeats)
     return result
 
 
 async def _ask_all(
     settings: Settings,
     ways: Mapping[str, Mapping[str, str]],
-    bots: Mapping[str, str],
+    bot: str,
+    warm: Spoken,
     recordings: Sequence[Spoken],
     repeats: int,
 ) -> dict[str, list[Turn]]:
-    """Every recording in every way, in turns."""
-    warm = record(engine_for(settings), [_WARM])[0]
+    """Every recording in every way, in turns; `warm` before them, and nobody counts it."""
     turns: dict[str, list[Turn]] = {way: [] for way in ways}
     async with contextlib.AsyncExitStack() as opened:
         talking = {}
         for way, change in ways.items():
             base_url = await opened.enter_async_context(child_server(change))
-            talking[way] = await opened.enter_async_context(_conversation(settings, base_url, bots[way]))
+            talking[way] = await opened.enter_async_context(_conversation(settings, base_url, bot))
         for conversation in talking.values():
             await conversation.ask(warm.pcm, only_beginning=True)
         for n in range(repeats * len(recordings)):
@@ -98,11 +99,11 @@ async def _ask_all(
 
 
 async def _curve(
-    settings: Settings, bot: str, waits: Sequence[float], recordings: Sequence[Spoken], repeats: int
+    settings: Settings, bot: str, waits: Sequence[float], warm: Spoken, recordings: Sequence[Spoken], repeats: int
 ) -> list[dict[str, Any]]:
-    """First word and cut-offs over the waits, with the script: bots that differ in `voice.wait` alone."""
+    """First word and cut-offs over the waits, with the script: servers that differ in their waits alone."""
     settings_of = {str(scale): {**BRAINS["script"], "wait": str(scale)} for scale in waits}
-    turns = await _ask_all(settings, settings_of, dict.fromkeys(settings_of, bot), recordings, repeats)
+    turns = await _ask_all(settings, settings_of, bot, warm, recordings, repeats)
     return [{"wait": float(scale), **summary(asked)} for scale, asked in turns.items()]
 
 
@@ -129,7 +130,7 @@ def summary(turns: Sequence[Turn]) -> dict[str, Any]:
         "answered": len(answered),
         "talked_over": sum(turn.talked_over for turn in turns),
         "reopened": sum(turn.committed_early and not turn.talked_over for turn in turns),
-        "first_word_ms": spread([turn.first_word_ms for turn in answered if turn.first_word_ms is not None]),
+        "first_word_ms": _first_words(turns),
         "parts": parts,
         "wasted": sum(int(turn.trace.get("wasted", 0)) for turn in turns),
     }
@@ -137,24 +138,27 @@ def summary(turns: Sequence[Turn]) -> dict[str, Any]:
 
 def ratios(turns: Mapping[str, Sequence[Turn]]) -> dict[str, float | None]:
     """The median first word of our way over that of each other way, in this run: under 1 is sooner."""
-    medians = {
-        way: spread([turn.first_word_ms for turn in asked if turn.first_word_ms is not None])["p50"]
-        for way, asked in turns.items()
-    }
+    medians = {way: _first_words(asked)["p50"] for way, asked in turns.items()}
     ours = medians.pop(OURS)
     return {way: round(ours / median, 3) if ours and median else None for way, median in medians.items()}
 
 
+def _first_words(turns: Sequence[Turn]) -> dict[str, Any]:
+    return spread([turn.first_word_ms for turn in turns if turn.first_word_ms is not None])
+
+
 def table(result: dict[str, Any]) -> str:
     """The result as a table for a terminal."""
-    head_line = f"{'':24}{'turns':>6}{'p50 ms':>9}{'p95 ms':>9}{'over':>6}{'again':>6}"
+    columns = f"{'turns':>6}{'p50 ms':>9}{'p95 ms':>9}{'over':>6}{'again':>6}"
     lines = []
     for brain, found in result["brains"].items():
-        lines.append(f"{brain + ' brain':24}" + head_line[24:] + "".join(f"{part[:-3]:>13}" for part in PARTS))
+        lines.append(f"{brain + ' brain':24}{columns}" + "".join(f"{part[:-3]:>13}" for part in PARTS))
         lines += [_row(way, summed) + _parts(summed) for way, summed in found["ways"].items()]
-        lines.append("ours over: " + ", ".join(f"{way[8:]} {ratio}" for way, ratio in found["ratios"].items()))
+        lines.append(
+            "ours over: " + ", ".join(f"{way.removeprefix(_WITHOUT)} {ratio}" for way, ratio in found["ratios"].items())
+        )
     if result.get("waits"):
-        lines.append(f"{'waits scaled by':24}" + head_line[24:])
+        lines.append(f"{'waits scaled by':24}{columns}")
         lines += [_row(str(point["wait"]), point) for point in result["waits"]]
     machine = result["machine"]
     lines.append(f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']} when it began")
