@@ -69,18 +69,6 @@ class SoundingResult:
 
 
 @dataclass(slots=True)
-class World:
-    """What every scene shares: speech that was made once, and the models."""
-
-    pieces: dict[str, Pcm]
-    piece_hz: int
-    streams: dict[str, Samples]
-    speech: dict[tuple[str, int], Samples]
-    recogniser: RememberingRecogniser
-    silero: Silero
-
-
-@dataclass(slots=True)
 class Prepared:
     """The part of a world that can be sent to another process."""
 
@@ -88,6 +76,15 @@ class Prepared:
     piece_hz: int
     streams: dict[str, Samples]
     speech: dict[tuple[str, int], Samples]
+
+
+@dataclass(slots=True)
+class World:
+    """What every scene shares: speech that was made once, and the models."""
+
+    made: Prepared
+    recogniser: RememberingRecogniser
+    silero: Silero
 
 
 def prepare(engine: Engine, texts: tuple[str, ...], answers: tuple[str, ...] = (GREETING, *ANSWERS)) -> Prepared:
@@ -111,7 +108,7 @@ def prepare(engine: Engine, texts: tuple[str, ...], answers: tuple[str, ...] = (
 def world(prepared: Prepared, recogniser: WhisperRecogniser) -> World:
     """`prepared` with the models loaded."""
     known = RememberingRecogniser(recogniser)
-    return World(prepared.pieces, prepared.piece_hz, prepared.streams, prepared.speech, known, Silero())
+    return World(prepared, known, Silero())
 
 
 def run(scene: Alone | Sounding, world: World) -> AloneResult | SoundingResult:
@@ -124,7 +121,7 @@ def run(scene: Alone | Sounding, world: World) -> AloneResult | SoundingResult:
 def sound_of(scene: Sounding, world: World) -> Samples:
     """The person's or the thing's sound, at its level, from its first sample on."""
     if scene.text:
-        return world.speech[scene.text, scene.voice] * np.float32(scene.level)
+        return world.made.speech[scene.text, scene.voice] * np.float32(scene.level)
     made = NOISES[scene.kind](np.random.default_rng(scene.room.seed), OUT_HZ)
     return _from_onset(made.astype(np.float32)) * np.float32(scene.level)
 
@@ -177,7 +174,7 @@ async def _sounding(scene: Sounding, world: World) -> SoundingResult:
         else:
             await talk.until_quiet()
             sent = np.frombuffer(bytes(talk.device.kept), dtype="<i2")[received:]
-            result.same_samples = _digest(sent) == _digest(world.streams[answer])
+            result.same_samples = _digest(sent) == _digest(world.made.streams[answer])
     finally:
         await talk.close()
     result.pair_levels = _open_loop(scene, world, near)
@@ -204,7 +201,7 @@ def _open_loop(scene: Sounding, world: World, near: Samples) -> list[tuple[float
 
     Only the records are kept: a later pair that is no louder changes nothing for any threshold.
     """
-    played: Samples = world.streams[ANSWERS[scene.answer]].astype(np.float32) / np.float32(32768)
+    played: Samples = world.made.streams[ANSWERS[scene.answer]].astype(np.float32) / np.float32(32768)
     beside: Samples = np.zeros(len(played), dtype=np.float32)
     at = round(scene.at_s * OUT_HZ)
     beside[at : at + len(near)] = near[: len(beside) - at]
@@ -226,7 +223,7 @@ def _talk(room: Room, world: World, answers: list[str], *, keeps: bool = False, 
     return Talk(
         Device(_echo_room(room), keeps=keeps),
         answers=answers,
-        engine=RememberingEngine(None, sample_rate_hz=world.piece_hz, known=world.pieces),
+        engine=RememberingEngine(None, sample_rate_hz=world.made.piece_hz, known=world.made.pieces),
         listener=hears_with(ear),
         lane=VirtualLane(),
         frame_s=frame_s,
