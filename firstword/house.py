@@ -282,13 +282,14 @@ async def open_core(settings: Settings) -> Core:
 async def open_house(settings: Settings, base_url: str) -> House:
     """Load everything. `base_url` is where this server answers. Raises each room's errors, which are sentences."""
     core = await open_core(settings)
+    kept = Kept(Database(settings.database))
     try:
-        kept = Kept(Database(settings.database))
         await kept.open()
         house = House(settings, base_url, core, kept)
         if identity_for(settings) is not None:
             await house.removed.open()
         return house
     except BaseException:
+        await kept.close()
         await core.close()
         raise
