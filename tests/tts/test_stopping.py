@@ -18,9 +18,10 @@ TEXT = (
 
 
 async def frames_around_cancel(
-    engine: Engine, lane: Lane, chance: random.Random, *, yields: int
+    engine: Engine, lane: Lane, chance: random.Random, *, most: int
 ) -> tuple[list[Frame], list[Frame]]:
-    """Speak, cancel after a random number of turns of the loop; the frames that somebody got before and afterwards."""
+    """Speak, and cancel a few turns of the loop after somebody got a random number of frames, fewer than `most`; the
+    frames that they got before and afterwards."""
     handle = Speaker(engine, lane).say(TEXT)
     cancelled = False
     before: list[Frame] = []
@@ -33,7 +34,11 @@ async def frames_around_cancel(
                 await asyncio.sleep(0)
 
     listening = asyncio.create_task(listen())
-    for _ in range(chance.randrange(yields)):
+    # Counted in frames: how many turns the loop makes meanwhile is the machine's affair.
+    got = chance.randrange(most)
+    while len(before) < got and not listening.done():
+        await asyncio.sleep(0)
+    for _ in range(chance.randrange(20)):
         await asyncio.sleep(0)
     cancelled = True
     handle.cancel()
@@ -51,7 +56,7 @@ async def test_at_most_one_frame_leaves_after_a_cancel_at_any_of_a_thousand_mome
     try:
         for _ in range(100):
             engine = ToneEngine(seconds_per_char=0.01)
-            before, after = await frames_around_cancel(engine, lanes.lane("tone"), chance, yields=400)
+            before, after = await frames_around_cancel(engine, lanes.lane("tone"), chance, most=100)
             moments.add(len(before))
             assert len(after) <= 1
             assert all(frame.pcm.duration_s <= 0.0201 for frame in after)
@@ -61,8 +66,7 @@ async def test_at_most_one_frame_leaves_after_a_cancel_at_any_of_a_thousand_mome
             assert len(engine.spoken) - len(made) <= 1
     finally:
         lanes.close()
-    # Before the first frame, and among them; how many more depends on how fast the machine makes sound.
-    assert len(moments) > 2
+    assert len(moments) > 10  # before the first frame, and at many moments among them
 
 
 @pytest.mark.models

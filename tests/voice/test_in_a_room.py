@@ -201,15 +201,19 @@ def test_l5_three_hundred_interruptions_leave_nothing_behind() -> None:
             if n in (99, 299):
                 await talk.run(0.5)
                 gc.collect()
-                alive = [
-                    type(one).__name__ for one in gc.get_objects() if isinstance(one, Answer | Playout | asyncio.Task)
-                ]
-                counts.append(len(alive))
+                # The tasks of this loop: a server of other tests may run beside it, in a thread of its own.
+                here = asyncio.get_running_loop()
+                # Counted and not kept: a list of them would be what is left behind.
+                counts.append(
+                    sum(
+                        one.get_loop() is here if isinstance(one, asyncio.Task) else isinstance(one, Answer | Playout)
+                        for one in gc.get_objects()
+                    )
+                )
 
     talk = talked(scenario)
     assert interrupted(talk) == 299
-    # What is alive differs by a task or two with the moment; two hundred more interruptions would leave hundreds.
-    assert counts[1] < counts[0] + 10
+    assert counts[1] <= counts[0]
 
 
 def test_a_speculation_is_used_where_it_fits_and_counted_where_it_does_not() -> None:
