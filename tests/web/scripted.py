@@ -77,6 +77,8 @@ class Script:
     refuse: str = ""
     seen: list[dict[str, Any]] = field(default_factory=list)
     starts: int = 0
+    # A start takes until this is no longer so.
+    busy: bool = False
     sockets: list[WebSocket] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -223,6 +225,8 @@ def scripted_app(script: Script) -> FastAPI:
     @app.post("/app/voice/{bot}/start")
     async def start(bot: str) -> Any:
         script.starts += 1
+        while script.busy:
+            await asyncio.sleep(0.02)
         if script.refuse:
             return JSONResponse({"error": {"message": script.refuse}}, status_code=403)
         return {"grant": f"grant-of-{bot}"}

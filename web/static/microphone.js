@@ -24,6 +24,8 @@ export class Microphone {
     this.onLost = onLost;
     this.stream = null;
     this.node = null;
+    /** While it is being asked for: whoever presses twice is asked once. @type {Promise<void> | null} */
+    this.opening = null;
     /** The same microphone for a call, which hears only while the person has the turn to talk. */
     this.line = null;
   }
@@ -34,6 +36,11 @@ export class Microphone {
 
   /** @param {AudioContext} context Throws NoMicrophone. */
   async start(context) {
+    this.opening ??= this.#start(context).finally(() => (this.opening = null));
+    return this.opening;
+  }
+
+  async #start(context) {
     const why = whyNoMicrophone();
     if (why) throw new NoMicrophone(why);
     const stream = await navigator.mediaDevices.getUserMedia({ audio: WANTED }).catch((fault) => {

@@ -49,7 +49,7 @@ const player = new Player((/** @type {any} */ progress) => {
 
 const microphone = new Microphone(
   (pcm, level) => {
-    if (!wayIn.open) return;
+    if (!wayIn.hears) return;
     orb.microphone(level);
     debug({ microphone: level.toFixed(3) });
     wire.sound(pcm);

@@ -4,6 +4,7 @@
 import { fromBase64, toBase64 } from "./bytes.js";
 import { meant } from "./csrf.js";
 import { openLine } from "./line.js";
+import { Unsent } from "./unsent.js";
 
 const BACKOFF_MS = [400, 1000, 2000, 4000, 8000, 15000];
 // More than this waiting to be sent is a network that does not carry sound: frames are dropped rather than late.
@@ -49,6 +50,9 @@ export class Realtime {
     this.renewal = 0;
     this.items = new Map();
     this.waiting = [];
+    this.unsent = new Unsent();
+    /** What was just sent of the unsent: a network is not blamed for it. */
+    this.owedBytes = 0;
     this.response = null;
     /** What a call hears, and who takes its sound. @type {import("./line.js").Ear} */
     this.ear = { track: null, onSound: (stream) => on.stream(stream) };
@@ -71,6 +75,7 @@ export class Realtime {
     clearTimeout(this.timer);
     clearTimeout(this.renewal);
     this.dials++;
+    this.unsent.clear();
     if (this.socket) this.socket.onopen = this.socket.onclose = this.socket.onmessage = null;
     this.socket?.close?.(1000);
     this.socket = null;
@@ -82,6 +87,7 @@ export class Realtime {
     this.was = this.known = false;
     this.response = null;
     this.waiting = [];
+    this.unsent.clear();
     this.items.clear();
   }
 
@@ -98,10 +104,14 @@ export class Realtime {
     this.socket?.hear?.(track);
   }
 
-  /** @param {ArrayBuffer} pcm */
+  /** A frame of 20 ms. What is heard before the server knows this session waits for that. @param {ArrayBuffer} pcm */
   sound(pcm) {
-    if (!this.open || this.socket.carriesSound || this.socket.bufferedAmount > MOST_WAITING_BYTES) return;
-    this.send({ type: "input_audio_buffer.append", audio: toBase64(pcm) });
+    if (!this.open || !this.known) return this.unsent.push(pcm);
+    if (this.socket.carriesSound) return;
+    const waitingBytes = this.socket.bufferedAmount;
+    if (waitingBytes <= MOST_WAITING_BYTES) this.owedBytes = 0;
+    if (waitingBytes > MOST_WAITING_BYTES + this.owedBytes) return;
+    this.#append(pcm);
   }
 
   /** A typed line. Where there is no connection it waits for one; gives whether it went at once.
@@ -118,11 +128,13 @@ export class Realtime {
 
   /** The sound so far is everything: answer it. */
   commit() {
+    if (!this.open || !this.known) return this.unsent.commit();
     this.send({ type: "input_audio_buffer.commit" });
     this.send({ type: "response.create" });
   }
 
   forgetSound() {
+    this.unsent.clear();
     this.send({ type: "input_audio_buffer.clear" });
   }
 
@@ -140,6 +152,19 @@ export class Realtime {
 
   send(event) {
     if (this.open) this.socket.send(JSON.stringify(event));
+  }
+
+  /** @param {ArrayBuffer} pcm */
+  #append(pcm) {
+    this.send({ type: "input_audio_buffer.append", audio: toBase64(pcm) });
+  }
+
+  /** A call carries what is said from now on; what was said before goes as events there too. */
+  #sendUnsent() {
+    const { frames, committed } = this.unsent.take();
+    for (const pcm of frames) this.#append(pcm);
+    this.owedBytes = this.socket.bufferedAmount;
+    if (committed) this.commit();
   }
 
   /** @param {import("./sentences.js").Said} said */
@@ -200,6 +225,7 @@ export class Realtime {
     this.thread = thread ?? "";
     if ((this.was || asked) && lines == null) for (const said of this.lines().slice(-TOLD_AGAIN)) this.#item(said);
     this.was = true;
+    this.#sendUnsent();
     this.on.open();
     for (const { text, item } of this.waiting.splice(0)) this.say(text, item);
   }
@@ -235,6 +261,7 @@ export class Realtime {
     this.wanted = false;
     this.socket = null;
     this.response = null;
+    this.unsent.clear();
     clearTimeout(this.renewal);
     this.on[how](why);
   }

@@ -16,10 +16,15 @@ export class WayIn {
     this.does = does;
   }
 
-  /** Whether what the microphone hears is for the server. */
-  get open() {
-    if (!this.now.microphone || this.now.link !== "open") return false;
+  /** Whether what the microphone hears is for the server, which may not be there yet. */
+  get hears() {
+    if (!this.now.microphone || this.now.link === "idle") return false;
     return this.settings.way === "open" ? !this.now.muted : this.now.talking;
+  }
+
+  /** Whether it is heard at this moment. */
+  get open() {
+    return this.hears && this.now.link === "open";
   }
 
   /** Whether the button is shown as pressed. */
