@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Container
 
 from agents_core import Bot, Core, check_bots
 from agents_core import BotVoice as WrittenVoice
@@ -34,10 +34,10 @@ _LOG = logging.getLogger(__name__)
 _ENDPOINT_AT_ONCE = 4
 
 
-def signer_for(settings: Settings) -> Signer:
-    """The signer of this deployment's grants."""
+def signer_for(settings: Settings, removed: Container[str] = frozenset()) -> Signer:
+    """The signer of this deployment's grants; whoever is in `removed` holds none that is valid."""
     older = [secret.get_secret_value() for secret in settings.older_secrets]
-    return Signer(settings.secret.get_secret_value(), *older)
+    return Signer(settings.secret.get_secret_value(), *older, removed=removed)
 
 
 def known_bot(settings: Settings, slug: str) -> Bot:
@@ -107,7 +107,7 @@ class House:
         self.kept = kept
         self._people = Database(settings.database)
         self.removed = Removed(self._people)
-        self.signer = signer_for(settings)
+        self.signer = signer_for(settings, self.removed.seen)
         self.lanes = Lanes()
         self._voice_lane = self.lanes.lane("voice")
         self._ear_lane = self.lanes.lane("ear")
@@ -150,6 +150,7 @@ class House:
         """Close what was opened, last first."""
         await self.calls.close()
         await self._door.close()
+        await self.removed.close()
         await self._people.close()
         await self.kept.close()
         await self.core.close()

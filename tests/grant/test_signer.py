@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import string
 
+import itsdangerous
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from itsdangerous import URLSafeSerializer
+from itsdangerous.encoding import base64_encode
 
 from grant import GrantRefused, Signer, bearer, granted
 from grant.signer import _read as signer_read
@@ -28,12 +31,14 @@ def mint(**claims: object) -> str:
 
 def forged(**changes: object) -> str:
     """A token with the right signature over claims that we would never mint."""
-    serializer = URLSafeSerializer(
-        SECRET, salt="firstword grant v1", signer_kwargs={"key_derivation": "hmac", "digest_method": hashlib.sha256}
-    )
     claims = {"bot": "guide", "sub": "o", "room": "r", "jti": "x", "iat": NOW, "exp": NOW + 60, "steps": 1, "spend": 1}
-    token = serializer.dumps({**claims, "minutes": 1.0, **changes})
-    return token if isinstance(token, str) else token.decode()
+    return signed(base64_encode(json.dumps({**claims, "minutes": 1.0, **changes})))
+
+
+def signed(payload: bytes) -> str:
+    """`payload` under the right signature, whatever it is."""
+    key = itsdangerous.Signer(SECRET, salt="firstword grant v1", key_derivation="hmac", digest_method=hashlib.sha256)
+    return key.sign(payload).decode()
 
 
 def test_what_was_minted_verifies_with_all_it_says() -> None:
@@ -160,11 +165,25 @@ def test_the_work_is_the_same_whatever_is_wrong(monkeypatch: pytest.MonkeyPatch)
     assert len(read) == 6
 
 
-def test_an_unsigned_payload_is_never_decompressed() -> None:
-    bomb = URLSafeSerializer("x").dump_payload({"a": "0" * 100_000}).decode()
-    assert bomb.startswith(".")
+def test_no_payload_is_ever_decompressed() -> None:
+    bomb = URLSafeSerializer("x").dump_payload({"a": "0" * 100_000})
+    assert bomb.startswith(b".")
+    for token in (f"{bomb.decode()}.c2lnbmF0dXJl", signed(bomb)):
+        with pytest.raises(GrantRefused):
+            signer().verify(token)
+
+
+def test_whoever_was_removed_holds_nothing_from_the_next_look_on() -> None:
+    removed: set[str] = set()
+    checking = Signer(SECRET, now=lambda: NOW, removed=removed)
+    token = mint(subject="ada")
+    assert checking.verify(token).subject == "ada"
+    removed.add("ada")
+    assert checking.verify(mint(subject="grace")).subject == "grace"
     with pytest.raises(GrantRefused):
-        signer().verify(f"{bomb}.c2lnbmF0dXJl")
+        checking.verify(token)
+    removed.clear()
+    assert checking.verify(token).subject == "ada"
 
 
 def test_an_empty_secret_signs_nothing() -> None:

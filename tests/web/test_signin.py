@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from starlette.responses import JSONResponse
 from database import Database
 from firstword.serving import serving
 from firstword.testing.identity import IdentityProvider
+from grant import GrantRefused, Signer
 from web.signin import Identity, Removed, create_signin, keep_signed_in, session_of
 from web.signin.visitor import SIGNED_IN_S, read, safe_path, visitor_of, write
 
@@ -229,3 +231,64 @@ async def test_nobody_who_signs_in_is_in_a_log(site: Site, caplog: pytest.LogCap
     assert "canary" not in written
     assert held not in written
     assert "a client's secret" not in written
+
+
+async def seen_by(removed: Removed, subject: str, *, out: bool) -> None:
+    async with asyncio.timeout(30):
+        while (subject in removed.seen) is not out:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_removed_persons_grant_opens_nothing_here_at_once_and_elsewhere_soon(tmp_path: Path) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path / 'people.db'}"
+    first, second = Database(url), Database(url)
+    here, elsewhere = Removed(first), Removed(second, look_every_s=0.02)
+    signers = [Signer(SECRET, removed=each.seen) for each in (here, elsewhere)]
+    grant = signers[0].mint(bot="guide", subject="ada", room="r")
+    try:
+        await here.open()
+        await elsewhere.open()
+        assert [signer.verify(grant).subject for signer in signers] == ["ada", "ada"]
+        await here.remove("ada", 1.0)
+        with pytest.raises(GrantRefused):
+            signers[0].verify(grant)
+        await seen_by(elsewhere, "ada", out=True)
+        with pytest.raises(GrantRefused):
+            signers[1].verify(grant)
+        await here.restore("ada")
+        await seen_by(elsewhere, "ada", out=False)
+        assert [signer.verify(grant).subject for signer in signers] == ["ada", "ada"]
+    finally:
+        await here.close()
+        await elsewhere.close()
+        await first.close()
+        await second.close()
+
+
+async def test_whoever_was_out_stays_out_while_the_database_is_away(tmp_path: Path) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path / 'people.db'}"
+    database, other = Database(url), Database(url)
+    removed, elsewhere = Removed(database, look_every_s=0.01), Removed(other)
+    asked = asyncio.Queue[None]()
+
+    async def nobody(*_: object, **__: object) -> None:
+        asked.put_nowait(None)
+        raise ConnectionRefusedError
+
+    try:
+        await removed.open()
+        await removed.remove("ada", 1.0)
+        there, database.act = database.act, nobody  # type: ignore[assignment, method-assign]
+        async with asyncio.timeout(30):
+            for _ in range(3):
+                await asked.get()
+        assert removed.seen == {"ada"}
+        await elsewhere.remove("grace", 2.0)
+        await elsewhere.restore("ada")
+        database.act = there  # type: ignore[method-assign]
+        await seen_by(removed, "grace", out=True)
+        assert removed.seen == {"grace"}
+    finally:
+        await removed.close()
+        await database.close()
+        await other.close()
