@@ -22,6 +22,8 @@ _CLAUSE = re.compile(
     rf"|[，、；：၊][{_CLOSERS}]*"  # marks of scripts without spaces
     rf"|(?<=[{UNSPACED}])(?=[ ]+[{UNSPACED}])"  # where a space is a mark: Thai and its neighbours
 )
+# The same where there is nothing but ASCII: thrice as fast.
+_CLAUSE_ASCII = re.compile(r"[,;:.](?:(?<=[,;:])|(?<=\.)\.\.)[\"')\]]*(?=\s)|\s-(?=\s)")
 # "5 May, 2026", "10 - 3", "Smith, Jr.", "e.g., so" are read as one.
 _JOINED = re.compile(r"\s+\d|\s+(?:Jr|Sr|Inc|Ltd|LLC|GmbH|Ph\.?\s?D|M\.?D|Esq|I{2,3})\b")
 _ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|z\.\s?B|d\.\s?h|p\.\s?ej|p\.\s?ex)\.),?$", re.IGNORECASE)
@@ -34,7 +36,7 @@ def clauses(text: str) -> list[int]:
     found: list[int] = []
     depth = seen = 0
     lead = len(text) - len(text.lstrip())
-    for mark in _CLAUSE.finditer(text):
+    for mark in (_CLAUSE_ASCII if text.isascii() else _CLAUSE).finditer(text):
         for character in text[seen : mark.end()]:
             depth += (character in _OPENING) - (character in _CLOSING)
         seen, depth = mark.end(), max(0, depth)
@@ -78,14 +80,18 @@ def middle_cut(text: str, cap: int) -> int:
     lead = len(text) - len(text.lstrip())
     middle = lead + len(text.strip()) // 2
     for cuts, reach in ((clauses(text), cap // 4), (_gaps(text), cap)):
-        good = [
-            at
-            for at in cuts
-            if abs(at - middle) <= reach and len(text[:at].strip()) <= cap and len(text[at:].strip()) <= cap
-        ]
-        accompanied = [at for at in good if count_words(text[:at]) >= 2 and count_words(text[at:]) >= 2]
-        if good:
-            return min(accompanied or good, key=lambda at: abs(at - middle))
+        # From the middle outwards, so that few are looked at.
+        near = sorted((at for at in cuts if abs(at - middle) <= reach), key=lambda at: abs(at - middle))
+        first: int | None = None
+        for at in near:
+            head, tail = text[:at].strip(), text[at:].strip()
+            if len(head) > cap or len(tail) > cap:
+                continue
+            if count_words(head) >= 2 and count_words(tail) >= 2:
+                return at
+            first = at if first is None else first
+        if first is not None:
+            return first
     return _whole_letters(text, middle)
 
 

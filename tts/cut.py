@@ -14,7 +14,7 @@ from collections.abc import Callable
 from tts.clauses import last_cut, middle_cut, opening_clause
 from tts.ends import AFTER
 from tts.frames import Piece
-from tts.reading import spoken, warm
+from tts.reading import warm
 from tts.sentences import Ends
 from tts.speakable import speakable
 from tts.words import count_words, is_speakable
@@ -191,7 +191,7 @@ class Cutter:
         return [self._piece("".join(group)) for group in groups]
 
     def _piece(self, source: str) -> Piece:
-        piece = Piece(self._n, source, spoken(source, self._language), opening=self._n == 0)
+        piece = Piece(self._n, source, self._language, opening=self._n == 0)
         self._n += 1
         return piece
 

@@ -7,22 +7,30 @@ what was played.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from sound import Pcm
+from tts.reading import spoken
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Piece:
     """What the engine speaks in one go.
 
-    `n` counts from 0 within an answer; `source` is the text it stands for, spaces and marks included; `spoken` is what
-    the engine is given. `opening` marks the first.
+    `n` counts from 0 within an answer; `source` is the text it stands for, spaces and marks included, in `language`.
+    `opening` marks the first.
     """
 
     n: int
     source: str
-    spoken: str
+    language: str = "en"
     opening: bool = False
+
+    @cached_property
+    def spoken(self) -> str:
+        """What the engine is given. Numbers are read where this is first asked for, which is the lane: a piece full of
+        them takes 0.3 ms, and the loop on which text arrives has none to spare."""
+        return spoken(self.source, self.language)
 
 
 @dataclass(frozen=True, slots=True)

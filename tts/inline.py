@@ -28,6 +28,8 @@ _BRACKETS = {"[": re.compile(r"[\[\]]|\n[ \t]*\n"), "(": re.compile(r"[()]|\n[ \
 _PRICE = re.compile(
     r"(?:\d[\d.,]*(?:[kKMBT]|bn|mn|/\w+|[-–]\d[\d.,]*\w?|\+|\s(?:[mb]illion|thousand))?|[A-Za-z_]{2,})[.,;:!?)]*\s(?![+=*<>^\\-])\S"
 )
+# What no formula begins with: "(about 5 $), and".
+_NO_FORMULA = tuple(" \t\n\r\u00a0\u202f.,;:!?)]}\"'”’»")
 # What makes a formula of what stands between two dollars; prices have nothing of it.
 _MATHS = re.compile(r"\\[A-Za-z]|[\^_{}]|(?<![\d.,])\s?[=<>+*/-]|^[A-Za-z]$|^\d*[A-Za-z]$|[a-z]\s*=")
 
@@ -184,7 +186,8 @@ def _dollar(view: str, place: Place, *, final: bool) -> Found | None:
     if run == len(view) and not final and run < 3:
         return None
     reach = _DISPLAYED if run == 2 else _FORMULA
-    if run > 2 or place.before.isalnum() or (run == 1 and (view[1:2].isspace() or _PRICE.match(view, 1))):
+    behind = view[1:2]
+    if run > 2 or place.before.isalnum() or (run == 1 and (behind in _NO_FORMULA or _PRICE.match(view, 1))):
         return run, "$" * run
     near = view[run:reach].partition("\n\n" if run == 2 else "\n")[0]
     cut_short = len(near) < len(view) - run

@@ -135,7 +135,7 @@ class Speaker:
         reader = asyncio.create_task(self._read(handle, deltas, cutter))
         try:
             while (piece := await self._next_piece(handle, cutter, reader)) is not None:
-                if is_speakable(piece.spoken):
+                if is_speakable(piece.source):
                     how = await self._speak_in_any_voice(handle, piece, how)
             await reader
         finally:

@@ -17,10 +17,17 @@ def bench() -> None:
 @click.option("--engine", "engines", multiple=True, help="piper, kokoro or supertonic; all that can be had if left out")
 @click.option("--repeats", default=9, show_default=True, type=click.IntRange(1, 100), help="rounds over the texts")
 @click.option("--words", is_flag=True, help="instead: word errors of hard lines, spoken whole and streamed")
+@click.option("--text", is_flag=True, help="instead: what filter and cut cost a call, and how that grows with length")
 @click.option("--quick", is_flag=True, help="one round over one text (with --words: two lines), to see that it runs")
 @click.option("--json", "as_json", is_flag=True, help="print one object")
-def first_word(engines: tuple[str, ...], repeats: int, words: bool, quick: bool, as_json: bool) -> None:
+def first_word(engines: tuple[str, ...], repeats: int, words: bool, text: bool, quick: bool, as_json: bool) -> None:
     """Speak six texts whole, their first sentence, their opening, and streamed, and measure when each is heard."""
+    if text:
+        from benchmarks.text_cost import LENGTHS, ROUNDS, measure_text, text_table
+
+        cost = measure_text(rounds=1 if quick else ROUNDS, lengths=LENGTHS[:2] if quick else LENGTHS)
+        click.echo(json.dumps(cost) if as_json else text_table(cost))
+        return
     from benchmarks.first_word import measure, table
     from benchmarks.said_words import hard_lines, measure_words, words_table
     from firstword.settings import load_settings

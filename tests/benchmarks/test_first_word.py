@@ -9,6 +9,7 @@ import pytest
 from benchmarks.first_word import TEXTS, WAYS, Text, heard_ms, measure, part_of, summary
 from benchmarks.said_words import LINES, Said, hard_lines, measure_words
 from benchmarks.said_words import summary as words_summary
+from benchmarks.text_cost import DENSE, answers, deltas, measure_text, text_table
 from firstword.settings import load_settings
 from sound import Pcm
 
@@ -79,3 +80,23 @@ def test_a_quick_run_has_the_shape_of_a_result() -> None:
     heard = asyncio.run(measure_words(settings, lines=["The answer is on the back of the sheet."]))
     assert (heard["lines"], heard["words"]) == (1, 9)
     assert heard["streamed"]["errors"] <= 3
+
+
+def test_a_text_is_handed_over_in_deltas_of_a_token_that_give_it_back() -> None:
+    for kind in answers().values():
+        for _, answer in kind:
+            assert "".join(deltas(answer)) == answer
+            assert max(len(delta.strip()) for delta in deltas(answer)) <= 4
+
+
+def test_every_call_of_filter_and_cut_is_counted_and_its_growth_told() -> None:
+    result = measure_text(rounds=1, lengths=(200, 400))
+    counted = sum(len(deltas(answer)) + 1 for kind in answers().values() for _, answer in kind)
+    assert result["calls"]["all"]["n"] == counted
+    assert all(row["p50_us"] <= row["p99_us"] <= row["max_us"] for row in result["calls"].values())
+    assert {tuple(grown["us_a_character"]) for grown in result["linear"].values()} == {("200", "400")}
+    assert all(name in text_table(result) for name in [*result["calls"], *result["linear"]])
+
+
+def test_dense_answers_come_in_each_language_that_has_a_table_for_reading() -> None:
+    assert {"en", "de", "fr", "es"} <= set(tomllib.loads(DENSE.read_text("utf-8")))
