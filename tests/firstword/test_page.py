@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
@@ -36,13 +37,23 @@ AudioNode.prototype.connect = function (to, ...rest) {
 """
 
 
+def _wait_for_the_question(page: Any) -> None:
+    from playwright.sync_api import TimeoutError as NotSeen
+
+    try:
+        page.wait_for_selector("#transcript li[data-role=user]")
+    except NotSeen:
+        seen = page.evaluate("[JSON.stringify(document.body.dataset), document.body.innerText].join('\\n')")
+        pytest.fail(f"the question was not heard; the page shows:\n{seen}")
+
+
 def test_a_spoken_question_is_written_down_and_answered_aloud(house_url: str, question_file: Path) -> None:
     with browser_page(question_file) as page:
         page.set_default_timeout(60_000)
         page.add_init_script(_TAP)
         page.goto(f"{house_url}/app/voice/sous-chef")
         page.click("#start:enabled")
-        page.wait_for_selector("#transcript li[data-role=user]")
+        _wait_for_the_question(page)
         page.wait_for_function(
             "document.querySelectorAll('#transcript li[data-role=user] ~ li[data-role=assistant]').length > 0"
         )

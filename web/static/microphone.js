@@ -43,10 +43,11 @@ export class Microphone {
   async #start(context) {
     const why = whyNoMicrophone();
     if (why) throw new NoMicrophone(why);
+    // Before the microphone is opened: what is said while a module loads would be heard by nobody.
+    await context.audioWorklet.addModule(new URL("./microphone-worklet.js", import.meta.url));
     const stream = await navigator.mediaDevices.getUserMedia({ audio: WANTED }).catch((fault) => {
       throw new NoMicrophone(inWords(fault));
     });
-    await context.audioWorklet.addModule(new URL("./microphone-worklet.js", import.meta.url));
     const node = new AudioWorkletNode(context, "firstword-microphone", { numberOfOutputs: 0 });
     node.port.onmessage = ({ data }) => this.onFrame(data.pcm, data.level);
     context.createMediaStreamSource(stream).connect(node);
