@@ -46,6 +46,7 @@ class Metrics:
         )
         self._answers = self._counter("firstword_answers", "Answers that were sounded", ["bot", "provider", "ending"])
         self._underruns = self._counter("firstword_underruns", "Times an answer's sound ran dry on its way", ["bot"])
+        self._fallen = self._counter("firstword_voices_fallen", "Conversations whose voice stopped working", ["bot"])
         self._wasted = self._counter("firstword_speculations_wasted", "Answers made for nothing", ["bot"])
 
     def observe(self, bot: str, trace: Mapping[str, Any]) -> None:
@@ -59,6 +60,7 @@ class Metrics:
                 self._part.labels(part).observe(trace[f"{part}_ms"] / 1000)
         self._answers.labels(bot, provider, "interrupted" if trace.get("interrupted") else "whole").inc()
         self._underruns.labels(bot).inc(trace.get("underruns") or 0)
+        self._fallen.labels(bot).inc(trace.get("fallen") is not None)
         self._wasted.labels(bot).inc(trace.get("wasted") or 0)
 
     def response(self) -> Response:

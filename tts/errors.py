@@ -35,8 +35,9 @@ class SplitFailed(TtsError):
 
 
 class SpeechFault(TtsError):
-    """A piece that was not spoken to its end. `piece` counts from 0."""
+    """A piece that was not spoken to its end, for `reason`. `piece` counts from 0."""
 
     def __init__(self, piece: int, reason: str) -> None:
         super().__init__(f"piece {piece} was not spoken: {reason}")
         self.piece = piece
+        self.reason = reason

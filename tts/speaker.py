@@ -98,14 +98,6 @@ class Speaker:
         """The engine that speaks: the fallback once the first has failed."""
         return self._fallback if self.fallen and self._fallback else self._engine
 
-    async def warm(self) -> str | None:
-        """A tiny synthesis; what went wrong, or None. Never fatal."""
-        try:
-            await self._lane.run(self._engine.warm)
-        except Exception as fault:
-            return str(fault)
-        return None
-
     def say(
         self,
         deltas: AsyncIterator[str] | str,
@@ -212,7 +204,7 @@ class Speaker:
             # A voice that the engine does not have is no failure of the engine.
             if self._fallback is None or self.fallen is not None or isinstance(fault.__cause__, UnknownVoice):
                 raise
-            self.fallen = str(fault)
+            self.fallen = fault.reason
             handle.fault(fault)
             if handle.made == mark:
                 plain = Saying(None, how.language, how.speed, None, None)

@@ -47,8 +47,10 @@ class HandlePort(Protocol):
 
 
 class SpeakerPort(Protocol):
-    """`tts.Speaker` as a session uses it."""
+    """`tts.Speaker` as a session uses it. `fallen` says why another voice speaks since, once one stopped working."""
 
+    @property
+    def fallen(self) -> str | None: ...
     def say(
         self,
         deltas: AsyncIterator[str] | str,

@@ -55,6 +55,7 @@ class Playing:
         self._finished: deque[Answer] = deque(maxlen=_TRUNCATABLE)
         self._stopping: set[asyncio.Task[None]] = set()
         self._noted_at = 0.0
+        self._fallen_told = False
         self.measured = Measured()
 
     @property
@@ -234,7 +235,9 @@ class Playing:
             self._act(Said(answer.id, answer.text))
 
     def _send_trace(self, answer: Answer, *, interrupted: bool) -> None:
-        fields: dict[str, Any] = trace_of(answer, self.measured, interrupted=interrupted)
+        fallen = None if self._fallen_told else self._speaker.fallen
+        self._fallen_told = self._fallen_told or fallen is not None
+        fields: dict[str, Any] = trace_of(answer, self.measured, interrupted=interrupted, fallen=fallen)
         self.measured = Measured()
         self._wire.own("trace", **fields)
         self._parts.observe(self._bot, fields)

@@ -37,8 +37,9 @@ class Measured:
         self.verdict = event.verdict
 
 
-def trace_of(answer: Answer, measured: Measured, *, interrupted: bool) -> dict[str, Any]:
-    """The fields of `firstword.trace`. Times in ms; `heard_at` is seconds of sound since the microphone opened."""
+def trace_of(answer: Answer, measured: Measured, *, interrupted: bool, fallen: str | None = None) -> dict[str, Any]:
+    """The fields of `firstword.trace`. Times in ms; `heard_at` is seconds of sound since the microphone opened;
+    `fallen` is why the voice stopped working, with the first answer since."""
     times = answer.times
     return {
         "response_id": answer.response_id,
@@ -54,6 +55,7 @@ def trace_of(answer: Answer, measured: Measured, *, interrupted: bool) -> dict[s
         "wasted": measured.wasted,
         "underruns": answer.playout.dry,
         "interrupted": interrupted,
+        "fallen": fallen,
         "provider": answer.trace.get("provider", ""),
         "model": answer.trace.get("model", ""),
         "run": answer.trace.get("run", ""),

@@ -21,6 +21,7 @@ TRACE = {
     "run": "run-canary",
     "underruns": 2,
     "wasted": 1,
+    "fallen": "the speech endpoint voice.example answered 502",
 }
 
 
@@ -51,6 +52,7 @@ def test_a_receipt_is_counted_in_its_buckets_and_what_never_came_is_not() -> Non
     assert answers[(("bot", "guide"), ("ending", "interrupted"), ("provider", "none"))] == 1
     assert found["firstword_underruns_total"] == {(("bot", "guide"),): 2}
     assert found["firstword_speculations_wasted_total"] == {(("bot", "guide"),): 1}
+    assert found["firstword_voices_fallen_total"] == {(("bot", "guide"),): 1}
     assert found["firstword_breaker_open"] == {(("of", "openai"),): 1, (("of", "local"),): 0}
     assert "process_resident_memory_bytes" in found
 

@@ -182,6 +182,20 @@ async def test_a_cough_is_held_and_played_on(serve: Serve) -> None:
         assert len(sound) // 2 == pytest.approx(len(whole), abs=2_400)
 
 
+async def test_a_voice_that_stopped_working_is_told_with_the_first_answer_since_and_no_more(serve: Serve) -> None:
+    broken, own = ToneEngine(breaks_on="e"), ToneEngine(seconds_per_char=0.01)
+    async with serve(["Yes."], ["Yes."], engine=broken, fallback=own) as house:
+        async with connected(house, firstword={"events": True}) as connection:
+            traces = []
+            for _ in range(2):
+                house.listener.start()
+                house.listener.words("Hello there")
+                house.listener.end()
+                traces.append((await until(connection, "firstword.trace"))[-1].to_dict())
+    assert own.spoken == ["Yes.", "Yes."]
+    assert [trace["fallen"] for trace in traces] == ["the tone engine was told to break on this piece", None]
+
+
 async def test_a_speculation_that_the_person_talks_over_is_thrown_away_and_never_seen(serve: Serve) -> None:
     async with serve(["...", "Half."], ["Whole."]) as house, connected(house, firstword={"events": True}) as connection:
         house.listener.start()

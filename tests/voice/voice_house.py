@@ -46,6 +46,7 @@ Serve = Callable[..., contextlib.AbstractAsyncContextManager[House]]
 async def serve(
     *answers: list[str],
     engine: ToneEngine | None = None,
+    fallback: ToneEngine | None = None,
     limits: Limits | None = None,
     bot: BotVoice | None = None,
     listener_fails: bool = False,
@@ -70,7 +71,7 @@ async def serve(
 
     parts = VoiceParts(
         listener=listener,
-        speaker=lambda _bot: Speaker(tone, lanes.lane("voice")),
+        speaker=lambda _bot: Speaker(tone, lanes.lane("voice"), fallback=fallback),
         door=client,
         signer=SIGNER,
         bot=lambda name: {"guide": bot or BotVoice()}[name],

@@ -73,6 +73,8 @@ class Script:
     think_s: float = 0.5
     # What a loud moment over an answer comes to: "words" is a barge-in, "nothing" a cough.
     over: str = "words"
+    # Why the voice stopped working, where it did.
+    fallen: str | None = None
     loading: list[dict[str, Any]] = field(default_factory=list)
     refuse: str = ""
     seen: list[dict[str, Any]] = field(default_factory=list)
@@ -197,7 +199,7 @@ class _Partner:
         await self.send("response.output_audio.done", **head)
         await self.send("response.output_audio_transcript.done", **head, transcript=self.script.answer)
         await self.send("response.done", response={"id": response, "status": "completed"})
-        await self.send("firstword.trace", response_id=response, **TRACE)
+        await self.send("firstword.trace", response_id=response, **TRACE, fallen=self.script.fallen)
         await asyncio.sleep(0.4)
         await self.send("firstword.state", state="listening")
 

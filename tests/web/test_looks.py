@@ -13,12 +13,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 
 @pytest.mark.parametrize("width", [320, 768, 1440])
 def test_nothing_is_wider_than_the_window(visit: Callable[..., Any], script: Script, width: int) -> None:
+    script.fallen = "the speech endpoint voice.example answered 502"
     script.answer = "Averylongwordthatdoesnotfitintoalineofanysmallwindow" * 3 + " https://example.org/a/b?c"
     page = visit(viewport={"width": width, "height": 720})
     page.fill("#line", "W" * 300)
     page.keyboard.press("Enter")
     page.wait_for_selector(".receipt")
     page.click(".receipt summary")
+    assert f"this server's own from here on: {script.fallen}" in page.inner_text(".receipt dl")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.querySelector('#transcript').scrollWidth") <= width
     assert page.get_attribute("#transcript a", "rel") == "noreferrer noopener"

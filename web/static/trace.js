@@ -37,6 +37,7 @@ function factsOf(trace) {
     ["prepared", trace.speculated && "while the silence was waited for"],
     ["thrown away", trace.wasted > 0 && `${trace.wasted} earlier ${trace.wasted === 1 ? "try" : "tries"}`],
     ["interrupted", trace.interrupted && "yes"],
+    ["voice", trace.fallen && `this server's own from here on: ${trace.fallen}`],
     ["answered by", [trace.model, trace.provider && `on ${trace.provider}`].filter(Boolean).join(" ")],
     ["tokens", Number.isFinite(completion) && `${prompt ?? 0} read, ${completion} written`],
   ];
