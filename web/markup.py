@@ -123,11 +123,13 @@ _BODY = """<body class="talk" data-bot="$slug" data-name="$name" data-first="$fi
 <main class="room">
 <section class="stage" aria-label="Conversation">
 <fw-orb id="orb" shape="$visual" aria-hidden="true"></fw-orb>
+<div class="under">
 <p id="state" role="status"></p>
 <fw-live id="live" lang="$language"></fw-live>
 <div id="loading" role="group" aria-label="Getting the models ready" hidden></div>
 <button class="button" id="start" type="button">Start talking</button>
 <p id="notice" role="alert"></p>
+</div>
 </section>
 <section class="told" id="told" aria-label="Transcript">
 <fw-transcript id="transcript" tabindex="0" role="region" aria-label="What was said"></fw-transcript>

@@ -4,6 +4,7 @@
 import { fromBase64, toBase64 } from "./bytes.js";
 import { meant } from "./csrf.js";
 import { openLine } from "./line.js";
+import { ledToSignIn } from "./signin.js";
 import { Unsent } from "./unsent.js";
 
 const BACKOFF_MS = [400, 1000, 2000, 4000, 8000, 15000];
@@ -190,6 +191,8 @@ export class Realtime {
         const body = await reply.json().catch(() => ({}));
         const why = body.error?.message ?? body.detail ?? `The server answered ${reply.status}.`;
         if (dial !== this.dials) return;
+        const text = this.waiting.map((said) => said.text).join(" ");
+        if (ledToSignIn(reply, { thread: this.thread, text })) return this.#over("refused", "Your sign-in has ended; you are taken to it again.");
         if (reply.status < 500 && reply.status !== 429) return this.#over("refused", String(why));
         throw new Error(why);
       }

@@ -2,6 +2,7 @@
 // The one rule: what goes wrong is a sentence for the person.
 
 import { meant } from "./csrf.js";
+import { ledToSignIn } from "./signin.js";
 
 /**
  * @typedef {{ id: string, bot: string, title: string, began_s: number, said_s: number }} Thread
@@ -43,6 +44,7 @@ export async function ask(method, address) {
   if (reply.status === 204) return undefined;
   const body = await reply.json().catch(() => ({}));
   if (reply.ok) return body;
+  ledToSignIn(reply);
   const why = String(body.error?.message ?? `the server answered ${reply.status}`);
   throw new Error(`${why[0].toUpperCase()}${why.slice(1)}.`);
 }

@@ -8,12 +8,27 @@ const NEAR_END_PX = 80;
 export class Transcript extends HTMLElement {
   #list = document.createElement("ol");
   #empty = document.createElement("p");
+  /** Whether the newest is followed: until the reader scrolls up. */
+  #follows = true;
+  #top = 0;
+  #unfolding = false;
 
   connectedCallback() {
     if (this.#list.isConnected) return;
     this.#empty.className = "empty";
     this.#empty.textContent = "What you both say is written here.";
     this.append(this.#empty, this.#list);
+    this.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.addEventListener("click", (event) => (this.#unfolding = !!(/** @type {Element} */ (event.target).closest("summary"))));
+    // Told once a frame, after everything that grew in it: writing words reads no layout.
+    const sizes = new ResizeObserver(() => this.#resized());
+    sizes.observe(this);
+    sizes.observe(this.#list);
+  }
+
+  /** Whether anything was said. */
+  get begun() {
+    return this.#list.childElementCount > 0;
   }
 
   /** Everything said so far, oldest first. @returns {Said[]} */
@@ -27,11 +42,9 @@ export class Transcript extends HTMLElement {
   /** @param {"user" | "assistant"} role @param {string} text @param {string} [item] its id on the wire
    * @returns {HTMLElement} */
   add(role, text, item) {
-    const follow = this.#following();
     const line = made({ role, text, item });
     this.#list.append(line);
     this.#empty.hidden = true;
-    if (follow) this.#toEnd();
     return line;
   }
 
@@ -45,40 +58,48 @@ export class Transcript extends HTMLElement {
     }
     this.#list.replaceChildren(all);
     this.#empty.hidden = lines.length > 0;
-    this.#toEnd();
+    this.#follows = true;
   }
 
   /** More words of a line that is being written. @param {HTMLElement} line @param {string} more */
   grow(line, more) {
-    const follow = this.#following();
     const words = wordsOf(line);
     // An address is complete with the line: `write` makes it a link then.
     if (words.lastChild instanceof Text) words.lastChild.appendData(more);
     else words.append(more);
-    if (follow) this.#toEnd();
   }
 
   /** @param {HTMLElement} line @param {string} text */
   write(line, text) {
-    const follow = this.#following();
-    wordsOf(line).replaceChildren(...linked(text));
-    if (follow) this.#toEnd();
+    const words = wordsOf(line);
+    const parts = linked(text);
+    // What is written already stays as it is: nothing is drawn again, and a selection in it holds.
+    if (parts.length > 1 || words.textContent !== text) words.replaceChildren(...parts);
   }
 
   /** @param {HTMLElement} line @param {HTMLElement} receipt */
   attach(line, receipt) {
-    const follow = this.#following();
     line.querySelector("details")?.remove();
     line.append(receipt);
-    if (follow) this.#toEnd();
   }
 
-  #following() {
+  #scrolled() {
+    // What grew since is no going up: only whoever goes up is not followed any more.
+    if (this.#nearEnd()) this.#follows = true;
+    else if (this.scrollTop < this.#top) this.#follows = false;
+    this.#top = this.scrollTop;
+  }
+
+  #resized() {
+    // Whoever unfolds a receipt reads it where it is.
+    if (this.#unfolding) this.#follows = this.#nearEnd();
+    this.#unfolding = false;
+    if (this.#follows) this.scrollTop = this.scrollHeight;
+    this.#top = this.scrollTop;
+  }
+
+  #nearEnd() {
     return this.scrollHeight - this.scrollTop - this.clientHeight < NEAR_END_PX;
-  }
-
-  #toEnd() {
-    this.scrollTop = this.scrollHeight;
   }
 }
 
