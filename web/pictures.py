@@ -1,7 +1,8 @@
-"""The pictures of the page, taken from a running server: `python -m web.pictures URL OUT`.
+"""The pictures of the page: `python -m web.pictures` draws the shapes, `python -m web.pictures URL OUT` a conversation.
 
-It is a person with a browser: it opens the page, asks by writing, and takes the picture while the answer sounds.
-The one rule: nothing in a picture is made up; what it shows is what the server said.
+The strips of the shapes need no server, only a voice: the local one, or a recording. The pictures of the page are taken
+from a running server: it is a person with a browser, who asks by writing while the answer sounds. The one rule: nothing
+in a picture is made up; what it shows is what the page drew.
 """
 
 from __future__ import annotations
@@ -12,12 +13,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from web.browser import browser_page
+from models import Store, default_folder
+from sound import Pcm, read_recording
+from tts import PiperEngine
+from web.browser import browser_page, open_browser
+from web.strips import levels_of, write_strips
 
 QUESTION = "What is Firstword?"
 # Under 150 KB as PNG, and still readable on a README's 800 pixels.
 _SIZES: dict[str, tuple[int, int]] = {"page-light": (1040, 650), "page-dark": (1040, 650), "page-small": (360, 700)}
-_SHAPES = ("aura", "bar", "grid", "radial", "wave")
+_STRIPS = Path(__file__).parent / "pictures"
+# Said for the strips, where no recording is given.
+_SENTENCE = "The first word is the only one that anybody waits for."
 _ANSWER_LIMIT_MS = 60_000
 
 
@@ -30,14 +37,6 @@ def take(url: str, out: Path, bot: str, question: str) -> list[Path]:
         with browser_page(viewport={"width": width, "height": height}, color_scheme=scheme) as page:
             _ask(page, url, bot, question)
             taken.append(_shoot(page, out / f"{name}.png"))
-    with browser_page(viewport={"width": 900, "height": 700}, color_scheme="dark") as page:
-        _ask(page, url, bot, question)
-        for shape in _SHAPES:
-            page.evaluate("shape => document.querySelector('#orb').setAttribute('shape', shape)", shape)
-            page.wait_for_timeout(150)
-            path = out / f"shape-{shape}.png"
-            page.locator("#orb").screenshot(path=path)
-            taken.append(path)
     return taken
 
 
@@ -59,15 +58,30 @@ def _shoot(page: Any, path: Path) -> Path:
     return path
 
 
+def spoken(recording: Path | None) -> Pcm:
+    """The voice of the strips: `recording`, or a sentence in the local voice. Raises `WeightsMissing`, `NotSound`."""
+    if recording is not None:
+        return read_recording(recording)
+    store = Store(default_folder())
+    name = next(weights.name for weights in store.catalog if weights.kind == "piper" and weights.default)
+    return Pcm.join(list(PiperEngine(store.path(name)).speak(_SENTENCE)))
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m web.pictures", description=__doc__)
-    parser.add_argument("url", help="a running server, as http://127.0.0.1:8765")
-    parser.add_argument("out", type=Path, help="the folder for the pictures")
-    parser.add_argument("--bot", default="guide")
-    parser.add_argument("--ask", default=QUESTION, help="what is asked")
+    parser.add_argument("url", nargs="?", help="a running server; without it the shapes are drawn")
+    parser.add_argument("out", nargs="?", type=Path, default=_STRIPS, help="the folder for the pictures")
+    parser.add_argument("--voice", type=Path, help="a recording for the shapes, instead of the local voice")
+    parser.add_argument("--bot", default="guide", help="whose page")
+    parser.add_argument("--ask", default=QUESTION, help="what is asked there")
     given = parser.parse_args()
-    for path in take(given.url.rstrip("/"), given.out, given.bot, given.ask):
+    if given.url:
+        taken = take(given.url.rstrip("/"), given.out, given.bot, given.ask)
+    else:
+        with open_browser() as browser:
+            taken = write_strips(browser, given.out, levels_of(spoken(given.voice)))
+    for path in taken:
         sys.stdout.write(f"{path} {path.stat().st_size // 1000} KB\n")
     return 0
 

@@ -110,7 +110,9 @@ class Orb extends HTMLElement {
   #measure() {
     const density = Math.min(DENSEST, devicePixelRatio || 1);
     const size = Math.round(this.clientWidth * density);
-    if (size && this.#canvas.width !== size) this.#canvas.width = this.#canvas.height = size;
+    // Both: a canvas is 300 wide before anybody measures it, and 150 high.
+    const { width, height } = this.#canvas;
+    if (size && (width !== size || height !== size)) this.#canvas.width = this.#canvas.height = size;
     const style = getComputedStyle(this);
     this.#now.colours = ["--orb-1", "--orb-2", "--orb-3"].map((name) => style.getPropertyValue(name).trim());
     this.#now.night = night.matches;

@@ -22,9 +22,10 @@ function aura(pen, now) {
   const breath = Math.sin(now.time * 1.1) * 0.012 + Math.sin(now.time * 3.4) * 0.03 * now.mood;
   const radius = 0.52 + 0.13 * now.level + breath;
   // Where the strands lie close together at rest, each is thinner, or they would add up to white or to mud.
-  const ink = (now.night ? 0.62 : 0.66) + 0.3 * now.level;
+  const ink = (now.night ? 0.62 : 0.76) + 0.3 * now.level;
   glow(pen, now, radius);
-  pen.globalCompositeOperation = now.night ? "lighter" : "multiply";
+  // By night light is added to light; by day to multiply would make grey of three colours, so the strands lie over one another.
+  if (now.night) pen.globalCompositeOperation = "lighter";
   for (const strand of STRANDS) {
     const angle = now.turn * strand.rate * 2 + strand.lean;
     const swing = 0.045 + 0.17 * now.level + 0.03 * now.mood;
@@ -101,8 +102,8 @@ function grid(pen, now) {
       const told = now.history[Math.min(now.history.length - 1, Math.round(far * 12))];
       const idle = 0.5 + 0.5 * Math.sin(now.turn * 12 + far * 4 + x * 0.4);
       const pulse = now.mood * (0.5 + 0.5 * Math.sin(now.time * 4 - far * 5));
-      const size = 0.016 + 0.01 * idle + 0.02 * pulse + 0.05 * told * (1.15 - far * 0.6);
-      pen.globalAlpha = Math.min(1, 0.32 + 0.25 * idle + 0.7 * told + 0.4 * pulse);
+      const size = 0.02 + 0.012 * idle + 0.02 * pulse + 0.05 * told * (1.15 - far * 0.6);
+      pen.globalAlpha = Math.min(1, 0.42 + 0.25 * idle + 0.7 * told + 0.4 * pulse);
       pen.fillStyle = mix(now, far / 1.12);
       pen.beginPath();
       pen.arc((x - middle) * 0.19, (y - middle) * 0.19, size, 0, ROUND);
@@ -132,10 +133,10 @@ function radial(pen, now) {
 
 function waves(pen, now) {
   pen.globalCompositeOperation = now.night ? "lighter" : "multiply";
-  pen.lineWidth = 0.02;
+  pen.lineWidth = 0.026;
   pen.lineCap = "round";
   for (let line = 0; line < 4; line++) {
-    const swing = (0.05 + 0.04 * now.mood + 0.5 * now.level) * (1 - line * 0.2);
+    const swing = (0.05 + 0.04 * now.mood + 0.72 * now.level) * (1 - line * 0.2);
     const way = line % 2 ? -1 : 1;
     pen.strokeStyle = faded(now.colours[line % 3], 0.9 - line * 0.15);
     pen.beginPath();
@@ -150,9 +151,9 @@ function waves(pen, now) {
   }
 }
 
-/** From the first colour to the second to the third. */
+/** From the second colour by the first to the third: green, blue, pink. Between green and pink itself lies grey. */
 function mix(now, share) {
-  const [a, b] = share < 0.5 ? [0, 1] : [1, 2];
+  const [a, b] = share < 0.5 ? [1, 0] : [0, 2];
   const part = Math.round((share < 0.5 ? share : share - 0.5) * 200);
   return `color-mix(in oklab, ${now.colours[a]}, ${now.colours[b]} ${Math.min(100, part)}%)`;
 }
