@@ -48,9 +48,7 @@ def measure(settings: Settings, *, quick: bool, jobs: int, told: Callable[[str],
     return {
         "bench": "barge-in",
         **head(threads=1, models={"listen": settings.listen_model, "voice": settings.voice_model}),
-        "quick": quick,
         "jobs": jobs,
-        "took_s": round(time.monotonic() - began, 1),
         **summary(done),
     }
 
@@ -218,8 +216,6 @@ def table(result: dict[str, Any]) -> str:
         f"{_shown(row['silence_ms']['p95']):>8}{_shown(row['answers_lost']):>8}"
         for row in result["fixed"]
     ]
-    machine = result["machine"]
-    lines.append(f"{machine['processor']}, {machine['cores']} cores, {result['took_s']:.0f} s on virtual time")
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.machine import head
+from benchmarks.spread import spread
 from firstword.settings import Settings
 from firstword.voices import ENGINES, EngineName, engine_for
 from models import Lane, Lanes, ModelsError
@@ -160,11 +161,11 @@ def heard_ms(arrived: Sequence[tuple[float, Pcm]]) -> float:
 
 
 def summary(words: str, taken: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """Medians by way in ms, and what streaming takes of the plain way."""
+    """The spread of each way in ms, and what streaming takes of the plain way at the median."""
     medians = {way: statistics.median(taken[way]) for way in WAYS}
     return {
         "characters": len(words),
-        **{f"{way}_ms": round(median, 1) for way, median in medians.items()},
+        **{f"{way}_ms": spread(taken[way]) for way in WAYS},
         "ratio": round(medians["streamed"] / medians["one_piece"], 3),
     }
 
@@ -174,11 +175,7 @@ def table(result: dict[str, Any]) -> str:
     lines = [f"{'engine':11}{'text':16}" + "".join(f"{way:>16}" for way in WAYS) + f"{'ratio':>8}"]
     for engine, texts in result["engines"].items():
         for name, found in texts.items():
-            figures = "".join(f"{found[f'{way}_ms']:>16}" for way in WAYS)
+            figures = "".join(f"{found[f'{way}_ms']['p50']:>16}" for way in WAYS)
             lines.append(f"{engine:11}{name:16}{figures}{found['ratio']:>8}")
-    machine = result["machine"]
-    lines.append(
-        f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']}; "
-        f"ms to the first audible sample, median of {result['repeats']}"
-    )
+    lines.append(f"ms to the first audible sample, median of {result['repeats']}")
     return "\n".join(lines)

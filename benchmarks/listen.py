@@ -281,6 +281,4 @@ def table(result: dict[str, Any]) -> str:
         lines_.append(f"{waits:42}{row['wait_ms']['p50']:>10}{row['wait_ms']['p95']:>10}{row['cut_off']:>11}")
     for name, value in result["upkeep"].items():
         lines_.append(f"{name}: {value}")
-    machine = result["machine"]
-    lines_.append(f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']}")
     return "\n".join(lines_)

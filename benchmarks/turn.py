@@ -62,12 +62,14 @@ async def measure(
         "questions": len(recordings) * repeats,
         "brains": {},
     }
+    asked = [recording.question for recording in recordings] * repeats
     for brain in brains:
         told = {way: {**BRAINS[brain], **change} for way, change in ways.items()}
         turns = await _ask_all(settings, told, bot, warm, recordings, repeats)
         result["brains"][brain] = {
             "ways": {way: summary(asked) for way, asked in turns.items()},
             "ratios": ratios(turns),
+            "turns": [told_of(question, turn) for question, turn in zip(asked, turns[OURS], strict=True)],
         }
     if waits:
         result["waits"] = await _curve(settings, bot, waits, warm, recordings, repeats)
@@ -136,6 +138,19 @@ def summary(turns: Sequence[Turn]) -> dict[str, Any]:
     }
 
 
+def told_of(question: Question, turn: Turn) -> dict[str, Any]:
+    """One turn of ours, for looking at: the moments are the session's own, in ms after the end of speech."""
+    return {
+        "question": question.text,
+        "pause_ms": question.pause_ms,
+        "first_word_ms": turn.first_word_ms,
+        "talked_over": turn.talked_over,
+        "speculated": turn.trace.get("speculated"),
+        "wasted": turn.trace.get("wasted"),
+        "moments": turn.trace.get("moments", {}),
+    }
+
+
 def ratios(turns: Mapping[str, Sequence[Turn]]) -> dict[str, float | None]:
     """The median first word of our way over that of each other way, in this run: under 1 is sooner."""
     medians = {way: _first_words(asked)["p50"] for way, asked in turns.items()}
@@ -160,8 +175,6 @@ def table(result: dict[str, Any]) -> str:
     if result.get("waits"):
         lines.append(f"{'waits scaled by':24}{columns}")
         lines += [_row(str(point["wait"]), point) for point in result["waits"]]
-    machine = result["machine"]
-    lines.append(f"{machine['processor']}, {machine['cores']} cores, load {result['load_1min']} when it began")
     return "\n".join(lines)
 
 

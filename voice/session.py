@@ -280,10 +280,11 @@ class Session:
         try:
             async for event in self._listener.events():
                 if isinstance(event, Words) and event.kind == "final":
-                    self._playing.measured.words(event)
+                    self._playing.measured.words(event, self._parts.clock())
                 elif isinstance(event, SpeechEnded):
                     ended_at = self._pushed_at - (self._pushed_s - event.at_s)
-                    self._playing.measured.ended(event, min(ended_at, self._parts.clock()))
+                    now = self._parts.clock()
+                    self._playing.measured.ended(event, min(ended_at, now), now)
                 self.act(event)
         except Exception:
             # A conversation that has gone deaf is over; the transport closes it and says so.

@@ -19,6 +19,8 @@ class Measured:
     """What listening measured of the turn that is being answered, and what was made for nothing."""
 
     ended_at: float | None = None
+    words_at: float | None = None
+    committed_at: float | None = None
     heard_at_s: float | None = None
     waited_ms: float | None = None
     recognise_ms: float | None = None
@@ -26,21 +28,33 @@ class Measured:
     decided_by: str = ""
     wasted: int = 0
 
-    def words(self, event: Words) -> None:
-        """The final words of a generation."""
+    def words(self, event: Words, now: float) -> None:
+        """The final words of a generation, known at `now` on the session's clock."""
+        self.words_at = now
         self.recognise_ms = event.recognise_ms
         self.verdict, self.decided_by = event.verdict, event.decided_by
 
-    def ended(self, event: SpeechEnded, at: float) -> None:
-        """The commit; `at` is the end of speech on the session's clock."""
+    def ended(self, event: SpeechEnded, at: float, now: float) -> None:
+        """The commit at `now`; `at` is the end of speech; both on the session's clock."""
+        self.committed_at = now
         self.ended_at, self.heard_at_s, self.waited_ms = at, event.at_s, event.waited_ms
         self.verdict = event.verdict
 
 
 def trace_of(answer: Answer, measured: Measured, *, interrupted: bool, fallen: str | None = None) -> dict[str, Any]:
     """The fields of `firstword.trace`. Times in ms; `heard_at` is seconds of sound since the microphone opened;
-    `fallen` is why the voice stopped working, with the first answer since."""
+    `fallen` is why the voice stopped working, with the first answer since. `moments` are ms after the end of speech:
+    what was prepared while the silence was waited for may come before the commit.
+    """
     times = answer.times
+    moments = {
+        "words": measured.words_at,
+        "asked": times.asked_at,
+        "first_token": times.first_token_at,
+        "first_sound": times.first_frame_at,
+        "committed": measured.committed_at,
+        "audible": times.first_audible_at,
+    }
     return {
         "response_id": answer.response_id,
         "heard_at": measured.heard_at_s,
@@ -49,6 +63,7 @@ def trace_of(answer: Answer, measured: Measured, *, interrupted: bool, fallen: s
         "first_token_ms": _between(times.asked_at, times.first_token_at),
         "first_sound_ms": _between(times.first_token_at, times.first_frame_at),
         "first_word_ms": _between(measured.ended_at, times.first_audible_at),
+        "moments": {name: _between(measured.ended_at, at) for name, at in moments.items()},
         "verdict": measured.verdict,
         "decided_by": measured.decided_by,
         "speculated": answer.speculated,

@@ -107,6 +107,18 @@ def buzz(random: np.random.Generator, rate_hz: int) -> Samples:
 
 
 # By the name under which a result shows them.
+def hum(seconds: float, level: float, rate_hz: int, *, pitch_hz: float = 120.0) -> Samples:
+    """Something that Silero and the bar take for a person: a glottal buzz with formants and syllables."""
+    at = np.arange(round(seconds * rate_hz)) / rate_hz
+    phase = np.cumsum(2 * np.pi * (pitch_hz + 15 * np.sin(2 * np.pi * 3 * at)) / rate_hz)
+    wave: Samples = np.sum(
+        [np.sin(n * phase) * np.exp(-(((n * pitch_hz - 600) / 500) ** 2)) for n in range(1, 25)], axis=0
+    )
+    wave = wave * (0.3 + 0.7 * np.abs(np.sin(2 * np.pi * 2 * at)))
+    loud: Samples = (wave / np.abs(wave).max() * level).astype(np.float32)
+    return loud
+
+
 NOISES: dict[str, Make] = {
     "cough": cough,
     "throat": throat,

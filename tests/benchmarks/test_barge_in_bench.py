@@ -54,5 +54,4 @@ def test_the_summary_counts_what_was_measured() -> None:
     assert fixed[0.25]["self_interruptions"] == 1
     assert fixed[0.25]["answers_lost"] == 1.0
     assert fixed[0.5]["found"] == 0.0
-    machine = {"processor": "a processor", "cores": 2}
-    assert "0 self-interruptions" in table({**result, "machine": machine, "took_s": 1.0})
+    assert "0 self-interruptions" in table(result)

@@ -16,7 +16,7 @@ from firstword.testing.clock import run_virtually
 from firstword.testing.device import Device
 from firstword.testing.lanes import RememberingEngine, VirtualLane
 from firstword.testing.room import EchoRoom
-from firstword.testing.sounds import NOISES
+from firstword.testing.sounds import NOISES, hum
 from firstword.testing.talks import Talk, hears_with
 from firstword.testing.voices import ToneEngine
 from sound import Pcm
@@ -57,12 +57,7 @@ class BabbleEngine(ToneEngine):
 
 
 def voice(seconds: float, level: float) -> np.ndarray:
-    """Something that Silero and the bar take for a voice: a glottal buzz with formants and syllables."""
-    at = np.arange(round(seconds * OUT_HZ)) / OUT_HZ
-    phase = np.cumsum(2 * np.pi * (120 + 15 * np.sin(2 * np.pi * 3 * at)) / OUT_HZ)
-    wave = sum(np.sin(n * phase) * np.exp(-(((n * 120 - 600) / 500) ** 2)) for n in range(1, 25))
-    wave = wave * (0.3 + 0.7 * np.abs(np.sin(2 * np.pi * 2 * at)))
-    return (wave / np.abs(wave).max() * level).astype(np.float32)
+    return hum(seconds, level, OUT_HZ)
 
 
 def talked(

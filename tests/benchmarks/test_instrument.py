@@ -1,0 +1,123 @@
+"""What every benchmark shares: one head, the same flags, the refusal to be quoted, and where results are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.figures import README, renew, with_figures
+from benchmarks.figures import table as figures
+from benchmarks.history import history, place, save, standing
+from benchmarks.instrument import HEAD, footer, rounds, run
+from benchmarks.machine import head
+from benchmarks.noise import Spent, Watch, foreign_percent, verdict
+from firstword.commands.bench import bench
+
+MACHINE = {"processor": "Intel(R) Xeon(R) Processor @ 2.10GHz", "cores": 2}
+FLAGS = {"--repeats", "--quick", "--json", "--save"}
+
+
+def told(day: str, *, quotable: bool, bench: str = "turn") -> dict[str, Any]:
+    return {"bench": bench, "at": f"{day}T10:00:00+00:00", "machine": MACHINE, "quotable": quotable}
+
+
+@pytest.mark.parametrize(
+    ("busy_s", "own_s", "percent"),
+    [(10.0, 10.0, 0.0), (12.0, 10.0, 10.0), (20.0, 2.0, 90.0), (9.0, 10.0, 0.0)],
+    ids=["alone", "a fifth of a core", "crowded", "counted a moment apart"],
+)
+def test_what_others_used_is_a_share_of_all_cores(busy_s: float, own_s: float, percent: float) -> None:
+    assert foreign_percent(Spent(100.0, 50.0, 7.0), Spent(120.0, 50.0 + busy_s, 7.0 + own_s)) == percent
+    assert foreign_percent(Spent(100.0, 50.0, 7.0), Spent(100.0, 50.0, 7.0)) is None
+
+
+def test_a_noisy_result_is_refused_in_words_and_a_quiet_one_is_not() -> None:
+    assert verdict(10.0).startswith("Quiet: others used 10 %")
+    assert verdict(10.1).startswith("Not to be quoted: others used 10.1 %")
+    assert verdict(None).startswith("Not to be quoted")
+
+
+def test_a_watch_sees_the_machine() -> None:
+    with Watch() as watch:
+        sum(n * n for n in range(2_000_000))
+    assert watch.foreign is None or 0.0 <= watch.foreign <= 100.0
+
+
+def test_every_result_begins_with_the_same_head() -> None:
+    def measure() -> dict[str, Any]:
+        return {"own": 1, "bench": "one", **head(threads=2, models={"voice": "piper-en_US-joe-medium"})}
+
+    result = run(measure, repeats=3)
+    assert list(result) == [*HEAD, "own"]
+    assert len(result["sums"]["piper-en_US-joe-medium"]) == 64
+    assert result["verdict"] in footer(result)
+    assert "3 rounds" in footer(result)
+
+
+def test_rounds_give_medians_and_what_lay_between() -> None:
+    measured = iter([{"a": {"p50": n}, "name": "x", "even": True} for n in (3.0, 1.0, 2.0)])
+    assert rounds(lambda: next(measured), 3) == {
+        "a": {"p50": 2.0}, "name": "x", "even": True, "between_rounds": {"a": {"p50": [1.0, 3.0]}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("result", "file"),
+    [
+        (told("2026-11-30", quotable=True), "turn/2026-11-30-intel-xeon-2-cores.json"),
+        (told("2026-11-30", quotable=False), "turn/2026-11-30-intel-xeon-2-cores-noisy.json"),
+        (told("2026-11-30", quotable=True, bench="core --kill"), "core-kill.json"),
+    ],
+    ids=["history", "busy", "the last one"],
+)
+def test_a_result_has_its_place_and_the_machine_no_name(result: dict[str, Any], file: str) -> None:
+    assert place(result).as_posix() == file
+
+
+def test_a_quiet_result_speaks_before_a_later_busy_one(tmp_path: Path) -> None:
+    for result in (told("2026-11-01", quotable=True), told("2026-11-30", quotable=False)):
+        save(result, tmp_path)
+    assert [result["at"][:10] for _, result in history("turn", tmp_path)] == ["2026-11-01", "2026-11-30"]
+    found = standing("turn", tmp_path)
+    assert found is not None
+    assert found[1]["at"].startswith("2026-11-01")
+    assert standing("first-word", tmp_path) is None
+
+
+def test_every_benchmark_has_the_same_flags() -> None:
+    commands = {name: command for name, command in bench.commands.items() if name not in {"compare", "report"}}
+    for name, command in commands.items():
+        flags = {flag for option in command.params if isinstance(option, click.Option) for flag in option.opts}
+        assert flags >= FLAGS, name
+
+
+def test_a_result_is_kept_where_one_says_and_a_quick_one_not_with_the_projects_own(tmp_path: Path) -> None:
+    done = CliRunner().invoke(bench, ["core", "--quick", "--json", "--save", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "core.json").read_text())
+    assert (result["quick"], result["repeats"]) == (True, 1)
+    refused = CliRunner().invoke(bench, ["core", "--quick", "--save"])
+    assert refused.exit_code == 2
+    assert "quick run" in refused.output
+
+
+def test_figures_stand_between_the_marks_with_machine_and_day(tmp_path: Path) -> None:
+    core = {**told("2026-11-30", quotable=False, bench="core"), "foreign_cpu_percent": 41.0}
+    save({**core, "databases": {"sqlite": {"turn_ms": {"p50": 1.44}}}}, tmp_path)
+    text = with_figures("a\n<!-- figures -->\nold\n<!-- /figures -->\nb\n", figures(tmp_path))
+    assert text.startswith("a\n<!-- figures -->\n| what |")
+    assert "| 1.4 | [2026-11-30, Intel(R) Xeon(R) Processor @ 2.10GHz, 2 cores, busy (41 % others)]" in text
+    assert text.endswith("\n<!-- /figures -->\nb\n")
+    readme = tmp_path / "README.md"
+    readme.write_text(text)
+    assert renew(readme, tmp_path) is False
+
+
+def test_the_readme_has_the_figures_of_the_results() -> None:
+    before = README.read_text(encoding="utf-8")
+    assert with_figures(before, figures()) == before, "make them again: python -m benchmarks.figures"
