@@ -144,8 +144,5 @@ def text_table(result: dict[str, Any]) -> str:
     for name, grown in result["linear"].items():
         lengths = "  ".join(f"{int(length):,}: {cost} µs" for length, cost in grown["us_a_character"].items())
         lines.append(f"{name:12}a character at {lengths}; ratio {grown['ratio']}")
-    machine = result["machine"]
-    lines.append(
-        f"{machine['processor']}, load {result['load_1min']}; each call its least of {result['rounds']} rounds"
-    )
+    lines.append(f"each call its least of {result['rounds']} rounds")
     return "\n".join(lines)

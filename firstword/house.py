@@ -108,7 +108,7 @@ class House:
         self._people = Database(settings.database)
         self.removed = Removed(self._people)
         self.signer = signer_for(settings, self.removed.seen)
-        self.lanes = Lanes()
+        self.lanes = Lanes(first_come=settings.lanes == "arrival")
         self._voice_lane = self.lanes.lane("voice")
         self._ear_lane = self.lanes.lane("ear")
         # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.

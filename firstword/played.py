@@ -20,11 +20,14 @@ class Played:
         self._since = 0.0
         self._held = False
 
-    def push(self, pcm: Pcm, at: float) -> None:
-        """More to play, in order."""
+    def push(self, pcm: Pcm, at: float) -> float:
+        """More to play, in order; gives the seconds by which it was late, 0 where something still played."""
+        due = self._since + (self._length - self._played) / self._rate_hz
+        late = 0.0 if self._held or not self._length else max(0.0, at - due)
         self._advance(at)
         self._came.append(pcm)
         self._length += len(pcm)
+        return late
 
     def hold(self, at: float) -> None:
         """Pause."""

@@ -79,6 +79,9 @@ class Settings(BaseSettings):
     wait: float = Field(1.0, ge=0.25, le=4.0, description="scales every bot's waits for the end of a turn")
     speculation: bool = Field(True, description="recognise and think while a person may only be pausing")
     streaming: bool = Field(True, description="hear a piece while the rest of it is made")
+    lanes: Literal["deadline", "arrival"] = Field(
+        "deadline", description="which work goes first: what is needed soonest, or what came first"
+    )
     threads: int = Field(0, ge=0, le=64, description="threads an engine uses; 0 is min(4, physical cores)")
 
     llm_url: str = Field("", description="an address to think with, before the local model")

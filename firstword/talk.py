@@ -43,7 +43,7 @@ class Turn:
 
     `speech_end_s` is where speech ends in the recording, `speech_end_at` the moment at which a microphone would have
     heard that. `committed_early`: the turn was taken for over while the person was still to speak; `talked_over`: so
-    much so that an answer was heard meanwhile.
+    much so that an answer was heard meanwhile. `late_ms` is how long the loudspeaker stood still inside the answer.
     """
 
     speech_end_s: float
@@ -56,6 +56,7 @@ class Turn:
     responses: int = 0
     committed_early: bool = False
     talked_over: bool = False
+    late_ms: float = 0.0
 
     @property
     def first_word_ms(self) -> float | None:
@@ -80,6 +81,7 @@ class Conversation:
         self._last_event_at = time.monotonic()
         self._failure = ""
         self._cancelled = False
+        self._sounding = ""
 
     async def ask(self, recording: Pcm, *, only_beginning: bool = False) -> Turn:
         """Play `recording` into the microphone; returns when the answer has been received, or nobody was heard.
@@ -174,7 +176,7 @@ class Conversation:
             self._listening = False
             turn.heard = f"{turn.heard} {event['transcript']}".strip()
         elif kind == "response.output_audio.delta":
-            self._hear(turn, base64.b64decode(event["delta"]), at)
+            self._hear(turn, base64.b64decode(event["delta"]), at, event["response_id"])
         elif kind == "response.output_audio_transcript.done":
             turn.said = f"{turn.said} {event['transcript']}".strip()
         elif kind == "firstword.trace":
@@ -187,14 +189,17 @@ class Conversation:
             return
         self._last_event_at = at
 
-    def _hear(self, turn: Turn, data: bytes, at: float) -> None:
+    def _hear(self, turn: Turn, data: bytes, at: float, response: str) -> None:
         pcm = Pcm.from_s16le(data, RATE_HZ)
         if turn.first_sound_at is None:
             audible = pcm.first_audible
             if audible is not None:
                 turn.first_sound_at = at + audible / RATE_HZ
                 turn.talked_over = turn.talked_over or turn.first_sound_at < turn.speech_end_at
-        self._played.push(pcm, at)
+        late_s = self._played.push(pcm, at)
+        if response == self._sounding:
+            turn.late_ms += late_s * 1000
+        self._sounding = response
 
 
 @contextlib.asynccontextmanager

@@ -44,13 +44,17 @@ class Lanes:
     """All lanes of one process.
 
     `at_once` jobs run at the same time (1 or more; the default suits two cores, where each engine uses both).
-    `clock` gives seconds and only orders jobs whose deadline is left out.
+    `clock` gives seconds and only orders jobs whose deadline is left out. With `first_come` deadlines are passed over:
+    what came first goes first, which is there to be measured against.
     """
 
-    def __init__(self, *, at_once: int = 1, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, *, at_once: int = 1, clock: Callable[[], float] = time.monotonic, first_come: bool = False
+    ) -> None:
         if at_once < 1:
             raise ValueError(f"at_once is {at_once}; at least one job must be able to run")
         self._clock = clock
+        self._first_come = first_come
         self._orders = itertools.count()
         self._waiting: dict[Lane, list[_Job]] = {}  # a heap a lane, so that finding the earliest looks at lanes only
         self._busy: set[Lane] = set()
@@ -93,7 +97,7 @@ class Lanes:
     def _submit(self, lane: Lane, work: Callable[[], T], deadline_s: float | None) -> asyncio.Future[T]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        due = self._clock() if deadline_s is None else deadline_s
+        due = self._clock() if deadline_s is None or self._first_come else deadline_s
         job = _Job(due, next(self._orders), lane, work, future, loop)
         with self._changed:
             if self._closed:

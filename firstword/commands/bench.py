@@ -98,7 +98,9 @@ def first_word(flags: Flags, engines: tuple[str, ...], words: bool, text: bool) 
         from benchmarks.text_cost import LENGTHS, ROUNDS, measure_text, text_table
 
         lengths = LENGTHS[:2] if flags.quick else LENGTHS
-        flags.finish(lambda: measure_text(rounds=1 if flags.quick else ROUNDS, lengths=lengths), text_table, inside=True)
+        flags.finish(
+            lambda: measure_text(rounds=1 if flags.quick else ROUNDS, lengths=lengths), text_table, inside=True
+        )
         return
     from benchmarks.first_word import measure, table
     from benchmarks.said_words import hard_lines, measure_words, words_table
@@ -208,6 +210,46 @@ def door(flags: Flags, strain: bool) -> None:
     from benchmarks.door import measure, table
 
     flags.finish(lambda: measure(quick=flags.quick, strain=strain), table)
+
+
+@bench.command(short_help="Conversations at once, until the first underrun.")
+@measures(quick="one and two people, one question each")
+def load(flags: Flags) -> None:
+    """1 to 16 conversations at once with the scripted brain, until the first one's sound runs dry.
+
+    Before a server whose work goes by deadline and one whose work goes by arrival: the first word's p95, gaps, cores
+    used and memory a conversation.
+    """
+    from benchmarks.load import measure, table
+    from firstword.settings import load_settings
+
+    settings = load_settings(single_user=True)
+    flags.finish(
+        lambda: asyncio.run(measure(settings, repeats=flags.repeats, quick=flags.quick, told=flags.told)),
+        table,
+        inside=True,
+    )
+
+
+@bench.command(short_help="Beside Pipecat and LiveKit Agents, on the same models.")
+@click.option("--only", multiple=True, help="firstword, pipecat or livekit; all of them if left out; may be repeated")
+@measures(quick="one question each")
+def peers(flags: Flags, only: tuple[str, ...]) -> None:
+    """Ask Firstword, Pipecat and LiveKit Agents the same, each at its defaults and at its fastest safe settings.
+
+    The same recordings, Piper voice, Whisper model and scripted brain behind an OpenAI-shaped address. Then
+    interruptions, coughs, a loudspeaker that leaks into the microphone, and texts that are hard to read aloud. The
+    peers are installed in an environment of their own by scripts/peers/setup.sh. Takes about half an hour.
+    """
+    from benchmarks.peers.bench import measure, table
+    from firstword.settings import load_settings
+
+    settings = load_settings(single_user=True)
+    flags.finish(
+        lambda: asyncio.run(measure(settings, repeats=flags.repeats, quick=flags.quick, told=flags.told, only=only)),
+        table,
+        inside=True,
+    )
 
 
 @bench.command(short_help="Which stage got slower between two results.")
