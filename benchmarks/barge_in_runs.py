@@ -84,6 +84,7 @@ class World:
 
     made: Prepared
     recogniser: RememberingRecogniser
+    careful: RememberingRecogniser
     silero: Silero
 
 
@@ -107,8 +108,7 @@ def prepare(engine: Engine, texts: tuple[str, ...], answers: tuple[str, ...] = (
 
 def world(prepared: Prepared, recogniser: WhisperRecogniser) -> World:
     """`prepared` with the models loaded."""
-    known = RememberingRecogniser(recogniser)
-    return World(prepared, known, Silero())
+    return World(prepared, RememberingRecogniser(recogniser), RememberingRecogniser(recogniser.careful()), Silero())
 
 
 def run(scene: Alone | Sounding, world: World) -> AloneResult | SoundingResult:
@@ -219,7 +219,8 @@ def _open_loop(scene: Sounding, world: World, near: Samples) -> list[tuple[float
 
 def _talk(room: Room, world: World, answers: list[str], *, keeps: bool = False, frame_s: float = FRAME_S) -> Talk:
     loop = asyncio.get_running_loop()
-    ear = Ear(world.recogniser, VirtualLane(job_s=RECOGNISE_S), silero=world.silero, clock=loop.time)
+    lane = VirtualLane(job_s=RECOGNISE_S)
+    ear = Ear(world.recogniser, lane, careful=world.careful, silero=world.silero, clock=loop.time)
     return Talk(
         Device(_echo_room(room), keeps=keeps),
         answers=answers,

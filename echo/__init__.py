@@ -2,12 +2,14 @@
 
 from echo.backchannel import is_backchannel, is_reply, is_stop
 from echo.bar import Bar, Judged
+from echo.cancel import Canceller
 from echo.leak import Leak, level_of
 from echo.likeness import is_own, novel_words
 from echo.voicing import pitch_hz
 
 __all__ = [
     "Bar",
+    "Canceller",
     "Judged",
     "Leak",
     "is_backchannel",

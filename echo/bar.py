@@ -89,13 +89,17 @@ class Bar:
             leak = max(self._leak.envelope, self._leak.gain * self._expected)
         else:
             leak = max(self._leak.envelope, PRIOR_GAIN * self._expected)
-        return max(self._lowest, RATIO * leak)
+        return self.above(leak)
+
+    def above(self, leak: float) -> float:
+        """The bar over a leak of this level."""
+        return max(self.lowest, RATIO * leak)
 
     @property
     def on_loudspeakers(self) -> bool:
         """The leak is known, and lifts the bar over its floor."""
         gain = self._leak.gain if self._lag.seconds is None else self._lag.gain
-        return self._known and RATIO * gain * self._loudest > self._lowest
+        return self._known and RATIO * gain * self._loudest > self.lowest
 
     @property
     def may_leak(self) -> bool:
@@ -103,7 +107,8 @@ class Bar:
         return self.on_loudspeakers or not self._known
 
     @property
-    def _lowest(self) -> float:
+    def lowest(self) -> float:
+        """The bar where nothing of ours is heard."""
         return max(self._floor, NOISE_RATIO * self._leak.noise)
 
     @property
@@ -121,7 +126,7 @@ class Bar:
         self._expect(duration_s, played)
         bar = self.height
         over = level > bar
-        own = not over and bar > max(self._lowest, FAINT)
+        own = not over and bar > max(self.lowest, FAINT)
         self._lag.push(played or 0.0, level, learn=played is not None and not self._standing)
         if not self.open and not self._standing:
             self._run.clear()
@@ -129,7 +134,7 @@ class Bar:
             self._leak.learn_noise(level, duration_s)
             return Judged(level, bar, over, candidate=False, own=own)
         # Once playback is held nothing of ours is expected, and a person need not be loud any more.
-        alone = self._standing and bar <= self._lowest
+        alone = self._standing and bar <= self.lowest
         voiced = (over or alone) and pitch_hz(np.concatenate([self._previous, samples]), rate_hz) is not None
         self._previous = samples
         if over:

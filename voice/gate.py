@@ -1,8 +1,9 @@
 """The gate between the microphone and the listener: while the assistant is audible only a candidate's sound goes on.
 
-What may be the assistant's own voice is hushed, so that no recogniser takes its words for a person's. A delay line of
-400 ms, so that the onset of a person's words is still there when the bar has been passed. The listener
-gets every frame once and in order, real or as silence, so that its clock never jumps. The one rule: outside the
+What may be the assistant's own voice is taken out of it where it is known how, and hushed elsewhere, so that no
+recogniser takes its words for a person's. A delay line of 400 ms, so that the onset of a person's words is still there
+when the bar has been passed. The listener gets every frame once and in order, real, cleaned or as silence, so that its
+clock never jumps. The one rule: outside the
 assistant's own sound the gate is open and holds nothing back.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from echo import Bar, Judged
 from sound import Pcm
+from voice.cleaning import Cleaning
 
 # Around a frame that is somebody's, this much goes on even where it may be our own: words have quiet ends. After a
 # knock it is little, so that no word of ours is in it; after a word's worth of pitch it spans the quiet syllables.
@@ -41,24 +43,39 @@ class Gate:
 
     def __init__(self, bar: Bar | None = None) -> None:
         self.bar = bar or Bar()
+        self._cleaning = Cleaning(self.bar)
+        self._voiced_s = 0.0
         self._line: deque[tuple[Pcm, bool]] = deque()
         self._lined_s = 0.0
         self._rest: Pcm | None = None
         self._letting = False
         self._since_s = 0.0
 
-    def push(self, pcm: Pcm, *, played: float | None) -> Passed:
-        """Judge the next stretch of microphone. `played` is the level of what the assistant plays, None for nothing."""
+    @property
+    def may_leak(self) -> bool:
+        """Our own voice may be in what goes on."""
+        return self.bar.may_leak and not self._cleaning.ready
+
+    def push(self, pcm: Pcm, *, played: float | None, sounding: Pcm | None = None) -> Passed:
+        """Judge the next stretch of microphone. `played` is the level of what the assistant plays, None for nothing.
+
+        `sounding` is that sound itself, as long as `pcm`, with any constant lag.
+        """
         out: list[Pcm] = []
         candidate, voiced_s, judged = False, 0.0, None
-        for frame in self._frames(pcm.mono()):
+        mono = pcm.mono()
+        self._cleaning.sounds(sounding, mono)
+        for frame in self._frames(mono):
+            self._cleaning.take(frame)
             judged = self.bar.judge(frame.samples, frame.rate_hz, played=played)
             if judged.candidate and not self._letting:
                 candidate = self._letting = True
+                self._voiced_s = 0.0
+                self._cleaning.begin()
                 out += self._onset()
             if self._letting:
-                voiced_s = judged.voiced_s
                 out.append(self._heard(frame, judged))
+                voiced_s = self._voiced_s
             elif self.bar.open:
                 self._line.append((frame, judged.own))
                 self._lined_s += frame.duration_s
@@ -76,12 +93,16 @@ class Gate:
     def nobody(self, *, own: bool = False) -> None:
         """The candidate was nobody, or (`own`) the assistant: shut again, and the bar learns."""
         self.bar.nobody(own=own)
-        self._letting = False
+        self._shut()
 
     def answering(self) -> None:
         """An answer begins to sound: what comes in is judged again, and of an older candidate nothing is learned."""
         self.bar.person()
+        self._shut()
+
+    def _shut(self) -> None:
         self._letting = False
+        self._cleaning.end()
 
     def _drain(self) -> list[Pcm]:
         """What the line holds once the window is shut: on headphones a person's first sounds, else our own tail."""
@@ -91,18 +112,30 @@ class Gate:
 
     def _onset(self) -> list[Pcm]:
         """What the line holds when a candidate stands: their first sounds, and our own voice before them hushed."""
-        held, near_s = [], HANG_S
-        for frame, own in reversed(self._line):
-            near_s = near_s - frame.duration_s if own else HANG_S
-            held.append(_hushed(frame) if own and near_s < 0 else frame)
+        line = [(frame, own) for frame, own in self._line]
         self._clear()
         self._since_s = 0.0
+        if self._cleaning.ready:
+            cleaned = self._cleaning.clean([frame for frame, _ in line], newer=1)
+            self._voiced_s = sum(one.frame.duration_s for one in cleaned if one.voiced)
+            line = [(one.frame, one.ours) for one in cleaned]
+        held, near_s = [], HANG_S
+        for frame, own in reversed(line):
+            near_s = near_s - frame.duration_s if own else HANG_S
+            held.append(_hushed(frame) if own and near_s < 0 else frame)
         return held[::-1]
 
     def _heard(self, frame: Pcm, judged: Judged) -> Pcm:
         """What the listener gets of a frame while a candidate stands."""
-        self._since_s = self._since_s + frame.duration_s if judged.own else 0.0
-        hang_s = HANG_VOICED_S if judged.voiced_s >= VOICED_S else HANG_S
+        own = judged.own
+        if self._cleaning.ready:
+            (cleaned,) = self._cleaning.clean([frame])
+            frame, own = cleaned.frame, cleaned.ours
+            self._voiced_s += frame.duration_s * cleaned.voiced
+        else:
+            self._voiced_s = judged.voiced_s
+        self._since_s = self._since_s + frame.duration_s if own else 0.0
+        hang_s = HANG_VOICED_S if self._voiced_s >= VOICED_S else HANG_S
         return _hushed(frame) if self._since_s > hang_s else frame
 
     def _next(self) -> Pcm:

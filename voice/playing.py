@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Literal
 
+from sound import Pcm
 from voice.answer import OUT_HZ, Answer, Times
 from voice.converse import State
 from voice.door import Message
@@ -68,6 +69,12 @@ class Playing:
         """The level of what sounds now; None where nothing does."""
         now = self._parts.clock()
         return next((answer.playout.level(now) for answer in self._answers.values() if answer.shown), None)
+
+    def sounding(self, duration_s: float) -> Pcm | None:
+        """The next `duration_s` of what sounds; None where nothing does."""
+        now, count = self._parts.clock(), round(duration_s * OUT_HZ)
+        shown = next((answer for answer in self._answers.values() if answer.shown), None)
+        return Pcm(shown.playout.sounding(count, now), OUT_HZ) if shown else None
 
     async def close(self) -> None:
         """Stop everything; what was heard stands. Safe to call twice."""

@@ -18,6 +18,10 @@ from sound import Pcm
 AHEAD_S = 0.32
 # What leaves in one message.
 CHUNK_S = 0.02
+# What sounds is told this much early, so that its echo always comes later, whatever our clock and the client's say.
+_EARLY_S = 0.06
+# Sound comes in bursts: only a place in the answer that has been wrong by so much for so long is taken for wrong.
+_ASTRAY_S, _ASTRAY_FOR_S = 0.08, 0.5
 
 
 class Playout:
@@ -41,7 +45,9 @@ class Playout:
         self._excused = False
         self.dry = 0
         self._left = asyncio.Event()
-        self._levels: deque[tuple[int, float]] = deque(maxlen=round((ahead_s + 1.0) / CHUNK_S))
+        self._gone: deque[tuple[int, float, np.ndarray]] = deque(maxlen=round((ahead_s + 1.0) / CHUNK_S))
+        self._told: int | None = None
+        self._astray = 0
 
     @property
     def sent(self) -> int:
@@ -92,7 +98,7 @@ class Playout:
             samples = self._cut(min(self._chunk, self._queued))
             self._sent += len(samples)
             may -= len(samples)
-            self._levels.append((self._sent, level_of(samples)))
+            self._gone.append((self._sent, level_of(samples), samples))
             chunks.append(Pcm(samples, self._rate_hz))
         return chunks
 
@@ -136,7 +142,30 @@ class Playout:
         played = self.played(now)
         if self._base is None or played >= self._sent or (self._held_at is not None and self._client_holds):
             return None
-        return next((level for upto, level in self._levels if upto > played), 0.0)
+        return next((level for upto, level, _ in self._gone if upto > played), 0.0)
+
+    def sounding(self, count: int, now: float) -> np.ndarray:
+        """The next `count` samples that sound, each once and in order, as the client plays them; 0 where none do.
+
+        Which samples those are follows `now` no closer than real time needs: an echo canceller can live with any lag,
+        but not with one that jumps.
+        """
+        out = np.zeros(count, dtype=np.float32)
+        if self._base is None or (self._held_at is not None and self._client_holds):
+            return out
+        place = min(self._sent, self.played(now) + round(_EARLY_S * self._rate_hz))
+        astray = self._told is not None and abs(place - self._told) > _ASTRAY_S * self._rate_hz
+        self._astray = self._astray + count if astray else 0
+        if self._told is None or self._astray > _ASTRAY_FOR_S * self._rate_hz:
+            self._told, self._astray = place, 0
+        start, stop = self._told, min(self._sent, self._told + count)
+        for upto, _, samples in self._gone:
+            begun = upto - len(samples)
+            low, high = max(start, begun), min(stop, upto)
+            if low < high:
+                out[low - start : high - start] = samples[low - begun : high - begun]
+        self._told = stop
+        return out
 
     def _cut(self, count: int) -> np.ndarray:
         parts, left = [], count

@@ -114,13 +114,13 @@ class Session:
         if self.state.mode in ("typed", "muted"):
             return
         now = self._parts.clock()
-        passed = self._gate.push(pcm, played=self._playing.level)
+        passed = self._gate.push(pcm, played=self._playing.level, sounding=self._playing.sounding(pcm.duration_s))
         for frame in passed.frames:
             self._pushed_s += frame.duration_s
             self._listener.push(frame)
         self._pushed_at = now
         if passed.candidate:
-            self.act(Candidate(passed.voiced_s, leaks=self._gate.bar.may_leak))
+            self.act(Candidate(passed.voiced_s, leaks=self._gate.may_leak))
         elif passed.voiced_s and self.state.phase == "held":
             self.act(Voiced(passed.voiced_s))
         if self.wire.ours and passed.judged and now - self._level_at >= _LEVEL_EVERY_S:

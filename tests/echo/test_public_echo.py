@@ -7,6 +7,6 @@ import echo
 
 def test_the_public_names() -> None:
     assert sorted(echo.__all__) == [
-        "Bar", "Judged", "Leak", "is_backchannel", "is_own", "is_reply", "is_stop", "level_of", "novel_words",
-        "pitch_hz",
+        "Bar", "Canceller", "Judged", "Leak", "is_backchannel", "is_own", "is_reply", "is_stop", "level_of",
+        "novel_words", "pitch_hz",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from echo import level_of
 from firstword.testing.room import EchoRoom
-from sound import Pcm
+from sound import Pcm, resample
 from voice.gate import DELAY_S, Gate
 
 RATE_HZ = 16_000
@@ -86,3 +86,33 @@ def test_with_nothing_playing_the_gate_holds_nothing_back() -> None:
     near = speech(1, 0.01)
     _, got = run(Gate(), EchoRoom(gain=0.0, delay_s=0.0), None, near)
     assert np.allclose(got, near, atol=1e-6)
+
+
+@pytest.mark.parametrize("rate_hz", [RATE_HZ, 24_000])
+def test_what_a_person_says_over_the_assistant_goes_on_without_the_assistant(rate_hz: int) -> None:
+    """At 24 kHz the two lie sample beside sample, at 16 kHz what sounds is resampled first."""
+    played = speech(6, 0.7) + np.random.default_rng(9).normal(0, 0.02, 6 * RATE_HZ).astype(np.float32)
+    near = np.zeros_like(played)
+    near[-RATE_HZ:] = speech(1, 0.6, seed=5)
+    sent, person = (resample(Pcm(one, RATE_HZ), 24_000).samples for one in (played, near))
+    at_mic = resample(Pcm(person, 24_000), rate_hz).samples
+    echo = resample(
+        Pcm(EchoRoom(gain=0.5, delay_s=0.25, rate_hz=24_000, reverberation_s=0.2, noise=0.0005).hear(sent), 24_000),
+        rate_hz,
+    ).samples
+    gate, got, leaks, frame = Gate(), [], [], rate_hz // 50
+    for n in range(len(echo) // frame):
+        out = Pcm(sent[n * 480 : (n + 1) * 480], 24_000)
+        mic = echo[n * frame : (n + 1) * frame] + at_mic[n * frame : (n + 1) * frame]
+        passed = gate.push(Pcm(mic.astype(np.float32), rate_hz), played=level_of(out.samples), sounding=out)
+        got += [one.samples for one in passed.frames]
+        if passed.candidate:
+            leaks.append((n * 0.02, gate.may_leak))
+        elif leaks and leaks[-1][0] < 4.9:
+            gate.nobody(own=True)
+    assert leaks[-1] == (pytest.approx(5.05, abs=0.15), False)
+    heard = np.concatenate(got)
+    clean = at_mic[: len(heard)] - heard
+    last = slice(round(-0.6 * rate_hz), None)
+    # What is left beside the person's words is a quarter (12 dB) of the assistant at most.
+    assert np.std(clean[last]) < 0.25 * np.std(echo[: len(heard)][last])

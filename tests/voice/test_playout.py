@@ -149,3 +149,60 @@ def test_a_client_that_ran_dry_is_counted_once_and_a_hold_is_no_running_dry() ->
     playout.resume(9.0)
     playout.take(9.0)
     assert playout.dry == 1
+
+
+def test_what_sounds_is_told_once_and_in_order_however_the_clock_jitters() -> None:
+    playout, now = Playout(RATE_HZ), 0.0
+    said = np.arange(1, RATE_HZ + 1, dtype=np.float32) / RATE_HZ
+    playout.push(Pcm(said, RATE_HZ))
+    playout.end()
+    told, random = [], np.random.default_rng(1)
+    for n in range(60):
+        now = n * 0.02
+        playout.take(now)
+        told.append(playout.sounding(round(0.02 * RATE_HZ), now + random.uniform(-0.015, 0.03)))
+    heard = np.concatenate(told)
+    # From its first sample on it is what was pushed, whole; it begins within 0.1 s of the place at which it sounds.
+    first = int(np.flatnonzero(heard)[0])
+    begun = round(float(heard[first]) * RATE_HZ) - 1
+    assert np.array_equal(heard[first : first + RATE_HZ - begun], said[begun:])
+    assert not heard[first + RATE_HZ - begun :].any()
+    assert abs(first - begun) <= 0.1 * RATE_HZ
+
+
+def test_a_hold_makes_no_hole_in_what_sounds() -> None:
+    playout = Playout(RATE_HZ, client_holds=True)
+    said = np.arange(1, RATE_HZ + 1, dtype=np.float32) / RATE_HZ
+    playout.push(Pcm(said, RATE_HZ))
+    playout.end()
+    told = []
+    for n in range(100):
+        now = n * 0.02
+        if n == 20:
+            playout.hold(now)
+        if n == 45:
+            playout.resume(now)
+        playout.take(now)
+        told.append(playout.sounding(round(0.02 * RATE_HZ), now))
+    assert not np.concatenate(told[20:45]).any()
+    heard = np.concatenate(told[:20] + told[45:])
+    heard = heard[heard > 0]
+    assert np.array_equal(heard, said[-len(heard) :])
+
+
+def test_after_a_second_of_being_wrong_the_place_is_taken_up_again() -> None:
+    playout = Playout(RATE_HZ)
+    playout.push(Pcm(np.arange(1, 3 * RATE_HZ + 1, dtype=np.float32) / (3 * RATE_HZ), RATE_HZ))
+    frame = round(0.02 * RATE_HZ)
+    for n in range(10):
+        playout.take(n * 0.02)
+        playout.sounding(frame, n * 0.02)
+    # The microphone was away for half a second, and what sounded meanwhile was never asked for.
+    lags = []
+    for n in range(10, 70):
+        now = n * 0.02 + 0.5
+        playout.take(now)
+        heard = playout.sounding(frame, now)
+        lags.append(playout.played(now) - (float(heard[0]) * 3 * RATE_HZ - 1))
+    assert lags[0] > 0.2 * RATE_HZ
+    assert abs(lags[-1]) < 0.1 * RATE_HZ

@@ -1,0 +1,92 @@
+"""Cleaning: a candidate's sound without the assistant's own voice, and how much of a voice is in it.
+
+It lays what sounds beside what the microphone reads, sample by sample, and cleans from the moment a candidate stands.
+The one rule: where the canceller does not answer for what it leaves, nothing is cleaned and the bar alone decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from echo import Bar, Canceller, level_of, pitch_hz
+from echo.bar import FAINT
+from sound import Pcm, Resampler, Samples
+
+# Just before a candidate stands its first, quiet sounds came: they are no echo to be fitted.
+_SPARE_S = 0.2
+# At higher rates twice the work would hear nothing more of a voice.
+_HIGHEST_HZ = 24_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A frame without our own voice; `ours`: what is left may be ours all the same; `voiced`: somebody's pitch."""
+
+    frame: Pcm
+    ours: bool
+    voiced: bool
+
+
+class Cleaning:
+    """One session's. `ready` says that the sound of the candidate that stands is cleaned."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+        self._canceller: Canceller | None = None
+        self._sounding: Resampler | None = None
+        self._waiting: Samples = np.zeros(0, dtype=np.float32)
+        self._previous: Samples = np.zeros(0, dtype=np.float32)
+        self.ready = False
+
+    def sounds(self, pcm: Pcm | None, beside: Pcm) -> None:
+        """What sounds while the microphone reads `beside`, as long; None for nothing."""
+        if self._canceller is None or self._canceller.rate_hz != beside.rate_hz:
+            self._canceller = Canceller(beside.rate_hz) if beside.rate_hz <= _HIGHEST_HZ else None
+            self._sounding = Resampler(beside.rate_hz)
+            self._waiting = np.zeros(0, dtype=np.float32)
+            self.ready = False
+        if self._canceller is not None and self._sounding is not None:
+            came = self._sounding.push(pcm or Pcm.silence(beside.duration_s, beside.rate_hz)).samples
+            self._waiting = np.concatenate([self._waiting, came])
+
+    def take(self, frame: Pcm) -> None:
+        """The next frame of microphone, before it is judged."""
+        if self._canceller is None:
+            return
+        # A resampler gives its first samples late, and then as many as it gets: once late is always as late.
+        missing = np.zeros(max(0, len(frame) - len(self._waiting)), dtype=np.float32)
+        played = np.concatenate([missing, self._waiting])
+        self._waiting = played[len(frame) :]
+        self._canceller.push(frame.samples, played[: len(frame)])
+
+    def begin(self) -> None:
+        """A candidate stands."""
+        self.ready = self._canceller is not None and self._canceller.fit(round(_SPARE_S * self._canceller.rate_hz))
+        self._previous = np.zeros(0, dtype=np.float32)
+
+    def end(self) -> None:
+        """None stands any more."""
+        self.ready = False
+
+    def clean(self, frames: list[Pcm], *, newer: int = 0) -> list[Cleaned]:
+        """Frames that were taken, cleaned, in their order; since then `newer` others of their length were."""
+        if self._canceller is None or not frames:
+            return []
+        count = sum(len(frame) for frame in frames)
+        rest, own = self._canceller.clean(count + newer * len(frames[-1]), count)
+        made, at = [], 0
+        for frame in frames:
+            stop = at + len(frame)
+            made.append(self._judged(rest[at:stop], own[at:stop], frame.rate_hz))
+            at = stop
+        return made
+
+    def _judged(self, rest: Samples, own: Samples, rate_hz: int) -> Cleaned:
+        left = self._canceller.left if self._canceller else 1.0
+        bar = self._bar.above(left * level_of(own))
+        near = level_of(rest) > bar
+        voiced = near and pitch_hz(np.concatenate([self._previous, rest]), rate_hz) is not None
+        self._previous = rest
+        return Cleaned(Pcm(rest, rate_hz), not near and bar > max(self._bar.lowest, FAINT), voiced)
