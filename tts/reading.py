@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -74,16 +74,29 @@ def _table(language: str) -> tuple[Rule, ...]:
     rules = [_rule(rule, data) for rule in [*common["rules"], *data["before"]]]
     rules.append(Rule(_SHORTENED, _lookup(data["abbreviations"]), (".",)))
     rules += [_rule(rule, data) for rule in data["rules"]]
-    names = "|".join(sorted(map(re.escape, data["units"]), key=len, reverse=True))
-    unit = re.compile(rf"(?<![\w.,])({data['number']})[ \u00a0\u202f]?({names})(?![\w/²³])")
-    return (*rules, Rule(unit, _unit(data["units"], data["one"]), ("digit",)))
+    for units, space in ((data["units"], "?"), (data.get("spaced_units", {}), "")):
+        if units:
+            unit = re.compile(
+                rf"((?<!\w)(?:{data.get('article', '(?!)')}) )?(?<![\w.,])({data['number']})"
+                rf"[ \u00a0\u202f]{space}({_any_of(units)})(?![\w/²³'’])"
+            )
+            rules.append(Rule(unit, _unit(units, data["one"]), ("digit",)))
+    return tuple(rules)
 
 
 def _rule(rule: dict[str, str], data: dict[str, Any]) -> Rule:
     find = rule["find"]
     for name in ("amount", "cardinal", "ordinal", "names"):
         find = find.replace(f"<{name}>", data.get(name, "(?!)"))
+    for name, table in data.items():
+        if isinstance(table, dict) and f"<{name}>" in find:
+            find = find.replace(f"<{name}>", f"(?:{_any_of(table)})")
     return Rule(re.compile(find), _reader(rule["say"], data), tuple(rule.get("needs", "").split()))
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern of any of `words`, the longest that fits."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
 def _lookup(words: dict[str, str]) -> Callable[[re.Match[str]], str]:
@@ -98,10 +111,11 @@ def _lookup(words: dict[str, str]) -> Callable[[re.Match[str]], str]:
 
 def _unit(units: dict[str, list[str]], one: str) -> Callable[[re.Match[str]], str]:
     def read(match: re.Match[str]) -> str:
-        single, many = units[match.group(2)]
-        if match.group(1) in ("1", "-1"):
-            return f"{match.group(1)} {single}" if one == "number" else single
-        return f"{match.group(1)} {many}"
+        article, number = match.group(1) or "", match.group(2)
+        single, many = units[match.group(3)]
+        if number in ("1", "-1") or article:  # "a 5 km run"
+            return f"{article}{number} {single}" if one == "number" else single
+        return f"{number} {many}"
 
     return read
 
@@ -118,7 +132,7 @@ def _reader(say: str, data: dict[str, Any]) -> Callable[[re.Match[str]], str]:
             if kind in _READINGS:
                 return _READINGS[kind](value)
             names = data[kind]
-            return str(names.get(value) or names.get(value.lstrip("0")) or value)
+            return str(names.get(value) or names.get(value.lstrip("0")) or names.get(value.replace(".", "")) or value)
 
         return fill
 

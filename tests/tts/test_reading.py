@@ -1,17 +1,17 @@
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from written import written
 
 from tts import spoken
 
 
 def _written() -> Iterator[tuple[str, str, str, str]]:
-    """(language, kind, text, what is read) for each line of `reading.txt`."""
+    """(language, kind, text, what is read) for each line of `reading.txt` and `reading-more.txt`."""
     language = kind = ""
-    for line in Path(__file__).with_name("reading.txt").read_text("utf-8").splitlines():
+    for line in written("reading"):
         if line.startswith("["):
             language, _, kind = line.strip("[]").partition(" ")
         elif line and not line.startswith("//"):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from written import written
 
 from tts import sentences
 from tts.sentences import Ends
@@ -13,9 +14,9 @@ CASES = json.loads(Path(__file__).with_name("sentences.json").read_text("utf-8")
 
 
 def _written() -> Iterator[tuple[str, str, str, list[str]]]:
-    """(kind, language, text, sentences) for each line of `ends.txt`."""
+    """(kind, language, text, sentences) for each line of `ends.txt` and `ends-more.txt`."""
     kind = language = ""
-    for line in Path(__file__).with_name("ends.txt").read_text("utf-8").splitlines():
+    for line in written("ends"):
         if line.startswith("["):
             kind, language = line.strip("[]").rsplit(" ", 1)
         elif line and not line.startswith("//"):

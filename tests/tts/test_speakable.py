@@ -1,9 +1,9 @@
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from written import written
 
 from firstword.testing.clock import VirtualClock
 from tts import Speakable, speakable
@@ -52,9 +52,9 @@ STAY = [
 
 
 def _written() -> Iterator[tuple[str, str, str]]:
-    """(kind, text, what is read) for each line of `filter.txt`."""
+    """(kind, text, what is read) for each line of `filter.txt` and `filter-more.txt`."""
     kind = ""
-    for line in Path(__file__).with_name("filter.txt").read_text("utf-8").splitlines():
+    for line in written("filter"):
         if line.startswith("[") and line.endswith("]") and " ⇒" not in line:
             kind = line.strip("[]")
         elif line and not line.startswith("//"):
