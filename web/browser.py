@@ -25,6 +25,8 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    # A name of this machine that is not loopback: to a browser, an address without TLS like any other.
+    "--host-resolver-rules=MAP insecure.test 127.0.0.1",
 )
 
 
@@ -50,9 +52,9 @@ def open_browser(microphone: Path | None = None, *, refuse: bool = False) -> Ite
 @contextlib.contextmanager
 def launched(playwright: Playwright, microphone: Path | None = None, *, refuse: bool = False) -> Iterator[Browser]:
     """The same from a `playwright` that runs already; a thread can have one."""
-    flags = list(_FLAGS)
+    flags = [*_FLAGS, "--use-fake-device-for-media-stream"]
     if not refuse:
-        flags += ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+        flags.append("--use-fake-ui-for-media-stream")
     if microphone is not None:
         flags.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
     browser = playwright.chromium.launch(

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from sqlalchemy import insert
 
 from agents_core import desk, rows
@@ -44,6 +44,7 @@ class KeptHouse:
         self.door = ScriptedDoor(*answers)
         self.limits = limits or Limits()
         self.url = ""
+        self.signed_in = True
         self.kept: Kept
         self._core: Database
         self._database = f"sqlite:///{folder / 'here.db'}"
@@ -166,18 +167,24 @@ class KeptHouse:
         app.include_router(create_threads(self.kept, owner))
         app.include_router(create_memories(Memories(self._core), owner))
         app.include_router(create_voice(parts))
-        app.post("/app/voice/{bot}/start")(begin)
+        app.post("/app/voice/{bot}/start")(self._begin)
+        app.get("/signin")(self._sign_in)
         app.mount("/", self.door.app)
         return app
+
+    async def _begin(self, bot: str) -> JSONResponse:
+        if not self.signed_in:
+            return JSONResponse({"error": {"message": "sign in first", "code": "not_signed_in"}}, status_code=401)
+        token = SIGNER.mint(bot=bot, subject="owner", room="room-1")
+        return JSONResponse({"grant": token, "expires_at": SIGNER.verify(token).expires_at})
+
+    async def _sign_in(self, next: str) -> RedirectResponse:  # noqa: A002 - what addresses call it
+        self.signed_in = True
+        return RedirectResponse(next, status_code=303)
 
 
 async def owner(_request: Request) -> Asker:
     return Asker("owner")
-
-
-async def begin(bot: str) -> JSONResponse:
-    token = SIGNER.mint(bot=bot, subject="owner", room="room-1")
-    return JSONResponse({"grant": token, "expires_at": SIGNER.verify(token).expires_at})
 
 
 Opened = Callable[..., KeptHouse]

@@ -290,3 +290,9 @@ def until(page: Any, expression: str, limit_s: float = 12.0) -> None:
     while not page.evaluate(expression):
         assert time.monotonic() < deadline, f"it never came true: {expression}"
         page.wait_for_timeout(20)
+
+
+def bubbles(page: Any) -> list[tuple[str, str]]:
+    """Who said what in the transcript, in order."""
+    script = "all => all.map(li => [li.dataset.role, li.querySelector('.words').textContent.trim()])"
+    return [tuple(line) for line in page.eval_on_selector_all("#transcript li[data-role]", script)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Script, until
+from scripted import Script, bubbles, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 
@@ -36,11 +36,6 @@ def tap(page: Any) -> None:
     """Begin to record the loudspeaker."""
     until(page, "window.tap && window.tap.context.state === 'running'")
     page.evaluate("startTap()")
-
-
-def bubbles(page: Any) -> list[tuple[str, str]]:
-    script = "all => all.map(li => [li.dataset.role, li.querySelector('.words').textContent.trim()])"
-    return [tuple(line) for line in page.eval_on_selector_all("#transcript li[data-role]", script)]
 
 
 def start(page: Any) -> None:

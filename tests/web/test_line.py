@@ -31,7 +31,12 @@ RTCPeerConnection.prototype.setRemoteDescription = async function () {
 """
 
 
-@pytest.mark.parametrize("before", [None, _NO_WAY], ids=["a server without calls", "no way through"])
+_NO_WEBRTC = "delete window.RTCPeerConnection;"
+
+
+@pytest.mark.parametrize(
+    "before", [None, _NO_WAY, _NO_WEBRTC], ids=["a server without calls", "no way through", "a browser without WebRTC"]
+)
 def test_r1_the_page_falls_back_to_the_websocket(script: Script, visit: Callable[..., Any], before: str | None) -> None:
     page = visit(at="/app/voice/guide?line=call", before=before)
     until(page, "document.body.dataset.ready === 'yes'")

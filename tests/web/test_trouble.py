@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scripted import Script, until, wait_for
+from scripted import Script, bubbles, until, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 
@@ -17,10 +17,7 @@ def write(page: Any, text: str) -> None:
 
 
 def test_a_refused_microphone_is_said_once_and_typing_goes_on(visit: Callable[..., Any], script: Script) -> None:
-    refuse = """navigator.mediaDevices.getUserMedia = async () => {
-      throw new DOMException("no", "NotAllowedError");
-    };"""
-    page = visit(before=refuse)
+    page = visit(refuse=True)
     page.click("#start:enabled")
     page.wait_for_selector("#notice:has-text('microphone was refused')")
     assert page.evaluate("document.activeElement.id") == "line"
@@ -29,10 +26,42 @@ def test_a_refused_microphone_is_said_once_and_typing_goes_on(visit: Callable[..
     assert page.inner_text("#transcript li[data-role=assistant] .words") == script.answer
 
 
-def test_an_insecure_address_says_why_there_is_no_microphone(visit: Callable[..., Any]) -> None:
-    page = visit(before="Object.defineProperty(window, 'isSecureContext', { get: () => false });")
-    assert "not secure" in page.inner_text("#notice")
-    assert page.is_enabled("#line")
+def test_an_insecure_address_says_why_there_is_no_microphone_and_takes_what_is_written(
+    visit: Callable[..., Any], script: Script, url: str
+) -> None:
+    page = visit(base=url.replace("127.0.0.1", "insecure.test"))
+    why = page.inner_text("#notice")
+    assert "not secure" in why
+    assert page.inner_text("#start") == "Start"
+    write(page, "Can you read me?")
+    page.wait_for_selector("#transcript li[data-role=assistant]")
+    assert bubbles(page)[0] == ("user", "Can you read me?")
+    until(page, "document.querySelector('.receipt') !== null")
+    assert bubbles(page)[1] == ("assistant", script.answer)
+    # Said as the page opened, and not once more when there is no sound either.
+    assert page.inner_text("#notice") in (why, "")
+
+
+def test_on_a_slow_network_every_press_is_answered_at_once_and_every_word_arrives(
+    visit: Callable[..., Any], script: Script
+) -> None:
+    page = visit()
+    page.wait_for_selector("#start:enabled")
+    network = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 900, "downloadThroughput": 30_000, "uploadThroughput": 10_000}
+    network.send("Network.emulateNetworkConditions", slow)
+    # What a person sees in the very moment of the press, before anything can have come back.
+    seen = page.evaluate("""() => {
+      document.querySelector("#line").value = "Is anybody there?";
+      document.querySelector("#say").requestSubmit();
+      return [document.querySelector("#state").textContent, document.querySelector("#line").value];
+    }""")
+    assert seen == ["Connecting…", ""]
+    until(page, "document.querySelector('#live').textContent === 'Is anybody there?'")
+    assert page.get_attribute("#orb", "data-mood") == "connecting"
+    page.wait_for_selector(".receipt", timeout=30_000)
+    assert bubbles(page) == [("user", "Is anybody there?"), ("assistant", script.answer)]
+    assert page.inner_text("#notice") == ""
 
 
 def test_a_lost_connection_is_said_once_and_comes_back_with_what_was_said(

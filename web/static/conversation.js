@@ -2,7 +2,7 @@
 // and draws nothing: what changed is told to `seen`. The one rule: a sentence is in one place at a time.
 
 import { debug } from "./debug.js";
-import { Microphone, NoMicrophone } from "./microphone.js";
+import { Microphone, NoMicrophone, whyNoMicrophone } from "./microphone.js";
 import { Player } from "./player.js";
 import { Realtime, newId } from "./realtime.js";
 import { Sentences } from "./sentences.js";
@@ -142,8 +142,10 @@ export class Conversation {
   async #wakeSound() {
     if (!this.context) {
       this.context = new AudioContext({ latencyHint: "interactive" });
-      const silent = (fault) => this.seen.notice(`There is no sound here (${fault.message}). Answers are written.`);
-      await this.player.start(this.context).catch(silent);
+      await this.player.start(this.context).catch((fault) => {
+        // What keeps the microphone from a page was told as it opened, and mostly keeps this too.
+        if (!whyNoMicrophone()) this.seen.notice(`There is no sound here (${fault.message}). Answers are written.`);
+      });
     }
     await this.context.resume();
   }

@@ -9,7 +9,7 @@ const WANTED = { echoCancellation: true, noiseSuppression: true, autoGainControl
 /** What keeps a browser from having a microphone at all, or "" where nothing does. */
 export function whyNoMicrophone() {
   if (!window.isSecureContext) {
-    return "This address is not secure (https or this very machine), so the browser gives it no microphone. You can write instead.";
+    return "This address is not secure (https or this very machine), so the browser gives it no microphone and perhaps no sound. You can write instead.";
   }
   if (!navigator.mediaDevices?.getUserMedia || !window.AudioWorkletNode) {
     return "This browser offers no microphone to pages. You can write instead.";

@@ -1,0 +1,65 @@
+"""Coming back: a server restarted in mid-answer, and a sign-in that ended while the page stayed open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kept_house import Opened
+from scripted import bubbles, until
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+
+
+def write(page: Any, text: str) -> None:
+    page.fill("#line", text)
+    page.keyboard.press("Enter")
+
+
+def answered(page: Any, count: int) -> None:
+    until(page, f"document.querySelectorAll('.receipt').length === {count}", limit_s=20)
+
+
+def test_a_server_restarted_in_mid_answer_keeps_what_was_written_of_it_and_goes_on(
+    visit: Callable[..., Any], house: Opened
+) -> None:
+    here = house(["The first half. ", "...", "The second half."], ["And the next."])
+    page = visit(base=here.url)
+    write(page, "First?")
+    page.wait_for_selector("#transcript li[data-role=assistant]:has-text('The first half.')")
+    here.stop()
+    page.wait_for_selector("#notice:has-text('connection was lost')")
+    until(page, "document.body.dataset.state === 'lost'")
+    assert page.inner_text("#state") == "Connecting again…"
+    assert [text for _, text in bubbles(page)] == ["First?", "The first half."]
+    here.start()
+    page.wait_for_selector("#notice:has-text('is back')", timeout=20_000)
+    write(page, "Second?")
+    answered(page, 1)
+    assert [text for _, text in bubbles(page)] == ["First?", "The first half.", "Second?", "And the next."]
+    assert here.threads() == ["First?"]
+    # Good news goes away by itself.
+    until(page, "document.querySelector('#notice').textContent === ''")
+
+
+def test_whose_sign_in_ended_is_led_to_it_and_back_to_what_they_were_saying(
+    visit: Callable[..., Any], house: Opened
+) -> None:
+    here = house(["One."], ["Two."])
+    page = visit(base=here.url)
+    write(page, "First?")
+    answered(page, 1)
+    here.stop()
+    page.wait_for_selector("#notice:has-text('connection was lost')")
+    write(page, "Second?")
+    here.signed_in = False
+    with page.expect_navigation(url="**/app/voice/guide", timeout=20_000):
+        here.start()
+    until(page, "document.querySelectorAll('#transcript li').length === 2")
+    assert here.signed_in
+    assert page.input_value("#line") == "Second?"
+    page.press("#line", "Enter")
+    answered(page, 1)
+    assert [text for _, text in bubbles(page)] == ["First?", "One.", "Second?", "Two."]
+    assert here.threads() == ["First?"]
