@@ -23,6 +23,7 @@ COMMANDS = {
     "models": ("models", "List, fetch and examine the weights."),
     "bots": ("bots", "Check and show the bots."),
     "runs": ("runs", "List, show and cancel answers; work off those that nobody holds."),
+    "worker": ("worker", "Hold conversations in the rooms of a LiveKit server."),
     "grant": ("grant", "Mint a grant for a script."),
     "bench": ("bench", "Measure: how soon the first word is heard."),
 }

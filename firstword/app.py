@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 import firstword
 from asr import create_transcriptions
 from firstword.house import House, identity_for, open_house, signer_for
+from firstword.livekit import room_pass_for
 from firstword.settings import Settings
 from grant import GrantRefused, Signer, granted
 from llm_door import Keeping, Session, create_door, keep, single_user
@@ -72,7 +73,7 @@ def _include(app: FastAPI, house: House) -> None:
     if identity is not None:
         app.include_router(create_signin(identity, house.removed))
         session = session_of(house.removed)
-    app.include_router(create_door(house.core, house.signer, session=session))
+    app.include_router(create_door(house.core, house.signer, session=session, room_pass=room_pass_for(house.settings)))
     app.include_router(create_voice(house.voice_parts(), house.calls))
     app.include_router(create_speech(house.speech_source(), house.signer))
     app.include_router(create_transcriptions(house.hearing_source(), house.signer))

@@ -132,12 +132,16 @@ class House:
 
         Best effort: one that fails is named in `readiness` and in the log, and the others are warmed all the same.
         """
+        await self.warm_sound()
+        await self._warm_one("the language model", self.core.warm())
+        self.warmed = True
+
+    async def warm_sound(self) -> None:
+        """The same for the ear and the voices alone, where another process thinks."""
         await self._warm_one("the ear", self._ear_lane.run(self._ear.warm))
         await self._warm_one("the voice", self._voice_lane.run(self._engine.warm))
         for name, (engine, lane) in self._others.items():
             await self._warm_one(f"the voice {name}", lane.run(engine.warm))
-        await self._warm_one("the language model", self.core.warm())
-        self.warmed = True
 
     async def _warm_one(self, name: str, warming: Awaitable[None]) -> None:
         try:
@@ -199,7 +203,7 @@ class House:
             origins=frozenset(self.settings.allowed_origins),
             ice_servers=ice_servers_for(self.settings),
             observe=self.metrics.observe,
-            limits=_limits_of(self.settings),
+            limits=limits_of(self.settings),
             kept=self.kept,
         )
 
@@ -241,23 +245,29 @@ class House:
         return written or WrittenVoice()
 
     def _bot_voice(self, slug: str) -> BotVoice:
-        written = self.core.bots[slug].voice
-        if written is None:
-            raise KeyError(slug)
-        # Thinking ahead of the commit is free where the local model or a script thinks, and bought elsewhere.
-        free = thinks_for_nothing(self.settings)
-        return BotVoice(
-            slug=slug,
-            language=written.language,
-            voice=written.voice or None,
-            speed=written.speed,
-            wait=written.wait,
-            preempt=self.settings.speculation and (free if written.preempt is None else written.preempt),
-            greeting=written.first,
-        )
+        return bot_voice_of(self.settings, self.core.bots[slug])
 
 
-def _limits_of(settings: Settings) -> Limits:
+def bot_voice_of(settings: Settings, bot: Bot) -> BotVoice:
+    """How `bot` sounds and waits. Raises `KeyError` for one that is not spoken to."""
+    written = bot.voice
+    if written is None:
+        raise KeyError(bot.slug)
+    # Thinking ahead of the commit is free where the local model or a script thinks, and bought elsewhere.
+    free = thinks_for_nothing(settings)
+    return BotVoice(
+        slug=bot.slug,
+        language=written.language,
+        voice=written.voice or None,
+        speed=written.speed,
+        wait=written.wait,
+        preempt=settings.speculation and (free if written.preempt is None else written.preempt),
+        greeting=written.first,
+    )
+
+
+def limits_of(settings: Settings) -> Limits:
+    """What one process takes, and for how long."""
     return Limits(
         sessions=settings.sessions,
         per_person=settings.sessions_per_person,
@@ -267,8 +277,11 @@ def _limits_of(settings: Settings) -> Limits:
     )
 
 
-async def open_core(settings: Settings) -> Core:
-    """The thinking by itself. Raises the core's and the database's errors, which are sentences."""
+async def open_core(settings: Settings, *, works: bool = True) -> Core:
+    """The thinking by itself; where it `works`, it finishes what other processes left.
+
+    Raises the core's and the database's errors, which are sentences.
+    """
     if not settings.database_url:
         await asyncio.to_thread(settings.data.mkdir, parents=True, exist_ok=True)
     return await Core.open(
@@ -277,12 +290,16 @@ async def open_core(settings: Settings) -> Core:
         providers=providers_for(settings),
         live=settings.live,
         embedder=embedder_for(settings),
+        worker=works,
     )
 
 
-async def open_house(settings: Settings, base_url: str) -> House:
-    """Load everything. `base_url` is where this server answers. Raises each room's errors, which are sentences."""
-    core = await open_core(settings)
+async def open_house(settings: Settings, base_url: str, *, works: bool = True) -> House:
+    """Load everything. `base_url` is where this server answers; `works` is `open_core`'s.
+
+    Raises each room's errors, which are sentences.
+    """
+    core = await open_core(settings, works=works)
     kept = Kept(Database(settings.database))
     try:
         await kept.open()

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -105,6 +105,23 @@ class Settings(BaseSettings):
     turn_username: str = Field("", description="who the turn: servers take us for")
     turn_credential: SecretStr = Field(SecretStr(""), description="their password; callers are told it")
 
+    # LiveKit's own names, as its server, its clients and its hosting print them.
+    livekit_url: str = Field(
+        "",
+        validation_alias=AliasChoices("LIVEKIT_URL", "livekit_url"),
+        description="a LiveKit server whose rooms conversations are held in: ws://host:7880",
+    )
+    livekit_api_key: str = Field(
+        "", validation_alias=AliasChoices("LIVEKIT_API_KEY", "livekit_api_key"), description="its key"
+    )
+    livekit_api_secret: SecretStr = Field(
+        SecretStr(""),
+        validation_alias=AliasChoices("LIVEKIT_API_SECRET", "livekit_api_secret"),
+        description="its secret",
+    )
+    livekit_audio: bool = Field(False, description="sound goes through LiveKit's rooms too, not text alone")
+    door_url: str = Field("", description="where `firstword worker` reaches the server; empty is this machine and port")
+
     sessions: int = Field(32, ge=1, description="conversations at once")
     sessions_per_person: int = Field(4, ge=1, description="conversations at once of one person")
     idle_minutes: float = Field(5, gt=0, description="a conversation without a word ends after so long")
@@ -157,16 +174,24 @@ def load_settings(**given: Any) -> Settings:
         faults += [_in_words(error) for error in refused.errors()]
     except tomllib.TOMLDecodeError as fault:
         faults.append(f"firstword.toml is not TOML: {fault}")
+    else:
+        faults += _no_livekit(settings)
     if faults:
         raise SettingsRefused("\n".join(faults))
     return settings
 
 
+def variable(name: str) -> str:
+    """The variable of the setting `name`."""
+    alias = Settings.model_fields[name].validation_alias
+    return str(alias.choices[0]) if isinstance(alias, AliasChoices) else PREFIX + name.upper()
+
+
 def unknown_names(environment: Mapping[str, str]) -> list[str]:
     """A sentence for each `FIRSTWORD_*` variable that is no setting."""
-    known = [PREFIX + name.upper() for name in Settings.model_fields]
+    known = [variable(name) for name in Settings.model_fields]
     return [
-        f"{name} is no setting{_did_you_mean(name, known)}"
+        f"{name} is no setting{_did_you_mean(bare if (bare := name.removeprefix(PREFIX)) in known else name, known)}"
         for name in sorted(environment)
         if name.startswith(PREFIX) and name not in known
     ]
@@ -210,6 +235,22 @@ def _no_sign_in(settings: Settings) -> list[str]:
     faults = [f"signing in needs {name} too" for name in missing]
     if settings.public_url and not settings.public_url.startswith(("http://", "https://")):
         faults.append("FIRSTWORD_PUBLIC_URL is no address; write https://talk.example.org")
+    return faults
+
+
+def _no_livekit(settings: Settings) -> list[str]:
+    """What is missing before conversations can be held in a LiveKit server's rooms, where somebody asked for that."""
+    named = {
+        "livekit_url": settings.livekit_url,
+        "livekit_api_key": settings.livekit_api_key,
+        "livekit_api_secret": settings.livekit_api_secret.get_secret_value(),
+    }
+    missing = [variable(name) for name, value in named.items() if not value]
+    if len(missing) == len(named):
+        return ["FIRSTWORD_LIVEKIT_AUDIO=true needs " + ", ".join(missing)] if settings.livekit_audio else []
+    faults = [f"LiveKit needs {name} too (set all three, or none of them)" for name in missing]
+    if settings.livekit_url and not settings.livekit_url.startswith(("ws://", "wss://", "http://", "https://")):
+        faults.append(f"LIVEKIT_URL={settings.livekit_url!r} is no address; write wss://livekit.example.org")
     return faults
 
 

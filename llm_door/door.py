@@ -20,7 +20,7 @@ from llm_door.answer import Answer, Pace
 from llm_door.asked import Asked, read
 from llm_door.errors import RequestRefused
 from llm_door.people import Person, Session, single_user
-from llm_door.starting import begin
+from llm_door.starting import RoomPass, begin
 from llm_door.wire import Wire
 
 TRACE_HEADER = "X-Firstword-Trace"
@@ -58,8 +58,12 @@ def create_door(
     session: Session | None = None,
     now: Callable[[], float] = time.time,
     pace: Pace | None = None,
+    room_pass: RoomPass | None = None,
 ) -> APIRouter:
-    """The door's router. `session` says who presses start (the one owner by default); `now` gives Unix seconds."""
+    """The door's router. `session` says who presses start (the one owner by default); `now` gives Unix seconds.
+
+    `room_pass` is there where conversations may be held in the rooms of a LiveKit server.
+    """
     asking = session or single_user()
     router = APIRouter(route_class=GrantRoute, tags=["door"])
     began = int(now())
@@ -109,7 +113,7 @@ def create_door(
         if person is None:
             return error_response(401, "sign in first, then press start again", code="not_signed_in")
         await core.bots.fresh()
-        return begin(core.bots.get(bot), person, signer)
+        return begin(core.bots.get(bot), person, signer, room_pass)
 
     return router
 

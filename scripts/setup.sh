@@ -62,3 +62,17 @@ check_page() {
   fi
   run .venv/node/node_modules/.bin/tsc -p web/tsconfig.json
 }
+
+# find_livekit: the LiveKit server whose rooms the tests talk in, built once with Go and kept outside this folder.
+find_livekit() {
+  local version=1.13.5 kept
+  command -v livekit-server >/dev/null && return
+  kept="${XDG_CACHE_HOME:-$HOME/.cache}/firstword/livekit-server-$version"
+  [ -x "$kept/server" ] && return
+  if ! command -v go >/dev/null; then
+    echo "Go is not installed, so no LiveKit server is built: its tests will say that they are skipped."
+    return
+  fi
+  CGO_ENABLED=0 GOBIN="$kept" run go install -ldflags "-s -w" "github.com/livekit/livekit-server/cmd/server@v$version" ||
+    echo "The LiveKit server could not be built: its tests will say that they are skipped."
+}

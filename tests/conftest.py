@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from firstword.testing.livekit import MISSING, LiveKitServer, find_livekit
 from firstword.testing.postgres import Postgres, find_postgres
 
 # How long an example takes is the machine's business, and a busy machine is no fault.
@@ -31,6 +32,18 @@ def postgres() -> Iterator[Postgres]:
         yield server
     finally:
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def livekit_server() -> Iterator[LiveKitServer]:
+    """A LiveKit server that serves; whoever stops it starts it again."""
+    program = find_livekit()
+    if program is None:
+        pytest.skip(MISSING)
+    server = LiveKitServer(program)
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

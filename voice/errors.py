@@ -2,6 +2,7 @@
 
 VoiceError
 ├── BadOffer           what a client offered for a call cannot be answered
+├── CannotJoin         a LiveKit server that takes no worker from us
 ├── DoorError          the door gave no answer; `status` is the HTTP status, 0 where there was none
 ├── ThreadAway         what was said before cannot be read at the moment
 ├── ThreadNotThere     no such kept conversation, or not this person's: the same answer
@@ -17,6 +18,10 @@ class VoiceError(Exception):
 
 class BadOffer(VoiceError):
     """The offer, or a part of it, is not what WebRTC takes; the message says which."""
+
+
+class CannotJoin(VoiceError):
+    """The LiveKit server cannot be reached, or does not know our key."""
 
 
 class DoorError(VoiceError):

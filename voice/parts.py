@@ -110,14 +110,14 @@ class Limits:
 class VoiceParts:
     """Everything `create_voice` needs.
 
-    `bot` gives how a bot sounds, and raises `KeyError` for one that is not there. `origins` are the web origins let in
-    besides our own; `ice_servers` help calls through the network. `observe` is told the receipt of
-    each answer, with its bot. `clock` is monotonic seconds, and `sleep` waits on
-    that clock.
+    `bot` gives how a bot sounds, and raises `KeyError` for one that is not there. `speaker` may give None where answers
+    are text alone. `origins` are the web origins let in besides our own; `ice_servers` help calls through the network.
+    `observe` is told the receipt of each answer, with its bot. `clock` is monotonic seconds, and `sleep` waits on that
+    clock.
     """
 
     listener: Callable[[BotVoice], ListenerPort]
-    speaker: Callable[[BotVoice], SpeakerPort]
+    speaker: Callable[[BotVoice], SpeakerPort | None]
     door: DoorClient
     signer: Signer
     bot: Callable[[str], BotVoice] = lambda _name: BotVoice()

@@ -39,7 +39,7 @@ class Playing:
         wire: Wire,
         history: History,
         gate: Gate,
-        speaker: SpeakerPort,
+        speaker: SpeakerPort | None,
         bot: str,
         act: Callable[[TurnEvent], None],
         wake: Callable[[], None],
@@ -242,7 +242,7 @@ class Playing:
             self._act(Said(answer.id, answer.text))
 
     def _send_trace(self, answer: Answer, *, interrupted: bool) -> None:
-        fallen = None if self._fallen_told else self._speaker.fallen
+        fallen = None if self._fallen_told or self._speaker is None else self._speaker.fallen
         self._fallen_told = self._fallen_told or fallen is not None
         fields: dict[str, Any] = trace_of(answer, self.measured, interrupted=interrupted, fallen=fallen)
         self.measured = Measured()

@@ -7,7 +7,7 @@ import click
 
 def _settings_epilog() -> str:
     """Every setting in a line; made from the settings themselves, so that it cannot go stale."""
-    from firstword.settings import PREFIX, Settings
+    from firstword.settings import Settings, variable
 
     lines = []
     for name, field in Settings.model_fields.items():
@@ -17,7 +17,7 @@ def _settings_epilog() -> str:
             if default not in ("", (), None)
             else ""
         )
-        lines.append(f"{PREFIX}{name.upper()}  {field.description}{'' if name == 'content' else shown}")
+        lines.append(f"{variable(name)}  {field.description}{'' if name == 'content' else shown}")
     return "\n".join(lines)
 
 

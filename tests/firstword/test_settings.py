@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from firstword.errors import SettingsRefused
-from firstword.settings import Settings, load_settings, refuse_unsafe, unknown_names
+from firstword.settings import Settings, load_settings, refuse_unsafe, unknown_names, variable
 
 
 @pytest.fixture(autouse=True)
 def _an_empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
-        monkeypatch.delenv(f"FIRSTWORD_{name.upper()}", raising=False)
+        monkeypatch.delenv(variable(name), raising=False)
 
 
 def test_a_misspelt_variable_stops_the_start_and_says_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,3 +115,50 @@ def test_signing_in_needs_all_of_its_settings_and_names_what_is_missing() -> Non
     assert "FIRSTWORD_PUBLIC_URL" in str(refused.value)
     assert "FIRSTWORD_OIDC_ISSUER" not in str(refused.value)
     refuse_unsafe(load_settings(**given, oidc_client_secret="x", public_url="https://talk.example.org"))
+
+
+LIVEKIT = {"LIVEKIT_URL": "ws://127.0.0.1:7880", "LIVEKIT_API_KEY": "key", "LIVEKIT_API_SECRET": "canary-secret"}
+
+
+def test_a_livekit_server_is_named_by_its_own_three_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in LIVEKIT.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert (settings.livekit_url, settings.livekit_api_key) == ("ws://127.0.0.1:7880", "key")
+    assert settings.livekit_api_secret.get_secret_value() == "canary-secret"
+
+
+def test_the_file_names_it_too(tmp_path: Path) -> None:
+    lines = [f'{name.lower()} = "{value}"' for name, value in LIVEKIT.items()]
+    (tmp_path / "firstword.toml").write_text("\n".join(lines))
+    assert load_settings().livekit_api_key == "key"
+
+
+@pytest.mark.parametrize("missing", LIVEKIT)
+def test_a_partial_livekit_stops_the_start_and_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    for name in LIVEKIT.keys() - {missing}:
+        monkeypatch.setenv(name, LIVEKIT[name])
+    with pytest.raises(SettingsRefused, match=f"LiveKit needs {missing} too") as refused:
+        load_settings()
+    assert "canary-secret" not in str(refused.value)
+
+
+def test_sound_through_rooms_that_are_nowhere_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTWORD_LIVEKIT_AUDIO", "true")
+    with pytest.raises(SettingsRefused, match="FIRSTWORD_LIVEKIT_AUDIO=true needs LIVEKIT_URL"):
+        load_settings()
+
+
+def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {**LIVEKIT, "LIVEKIT_URL": "livekit.example"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsRefused, match="write wss://livekit"):
+        load_settings()
+
+
+def test_a_livekit_variable_with_our_prefix_is_told_its_name() -> None:
+    assert unknown_names({"FIRSTWORD_LIVEKIT_URL": "ws://x"}) == [
+        "FIRSTWORD_LIVEKIT_URL is no setting; did you mean LIVEKIT_URL?"
+    ]
