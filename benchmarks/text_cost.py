@@ -1,8 +1,9 @@
 """`firstword bench first-word --text`: what the filter and the cut cost on the loop, a call of one token's delta.
 
-No voice and no sound: text through the same filter and cut as a conversation's, in deltas of a token's size, and how
-the cost grows with the length of an answer. The one rule: what is counted is this thread's own time on a core, and a
-call's figure is its least over the rounds, so that what others do on the machine meanwhile is not counted as ours.
+No voice and no sound: text through the same filter and cut as a conversation's, in deltas of a token's size, how the
+cost grows with the length of an answer, and, on virtual time, when a model of some pace has written an opening. The
+one rule: what is counted is this thread's own time on a core, and a call's figure is its least over the rounds, so that
+what others do on the machine meanwhile is not counted as ours.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from benchmarks.first_word import TEXTS
 from benchmarks.machine import head
 from benchmarks.said_words import hard_lines
+from firstword.testing.clock import VirtualClock
 from tts import Cutter, Piece, Speakable
 
 DENSE = Path(__file__).parent / "dense_lines.toml"
@@ -26,6 +28,10 @@ ROUNDS = 25
 # The goal of a call.
 GOAL_US = 200
 LENGTHS = (1_000, 10_000, 100_000)
+# Tokens a second: the embedded model on one thread of a quiet machine, and slower ones.
+PACES = (76, 20, 10, 5)
+_PACED = ("four sentences", "clause at 60")
+_SHORT = "When the ferry is late, we wait in the small room above the bar."
 # A word's beginning with the space before it, or up to four characters more of it: 4.3 characters on average.
 _TOKEN = re.compile(r"\s*\S{1,4}|\s+")
 _PROSE = " ".join(TEXTS[name].words for name in ("four sentences", "clause at 60", "no clause")) + " "
@@ -64,6 +70,7 @@ def measure_text(*, rounds: int = ROUNDS, lengths: Sequence[int] = LENGTHS) -> d
         "calls": {kind: _spread_us(calls[kind]) for kind in kinds}
         | {"all": _spread_us(np.concatenate([*calls.values()]))},
         "reading_a_piece": _spread_us(readings),
+        "opening": {name: _openings(text) for name, text in _paced().items()},
         "linear": {name: _growth(unit, lengths) for name, unit in _units().items()},
     }
 
@@ -111,6 +118,33 @@ def _units() -> dict[str, str]:
     return {"prose": _PROSE, "numbers": "\n\n".join(dense["en"]) + "\n\n", "no space": "a", "open mark": "word [word "}
 
 
+def _paced() -> dict[str, str]:
+    return {name: TEXTS[name].words for name in _PACED} | {"short sentence": _SHORT}
+
+
+def _openings(text: str) -> dict[str, dict[str, float]]:
+    """Milliseconds from the first token to the opening by tokens a second, with and without hurrying for slow ones."""
+    paces = {}
+    for pace in PACES:
+        ms, waiting_ms = (opening_ms(text, 1 / pace, hurries=hurries) for hurries in (True, False))
+        paces[str(pace)] = {"ms": ms, "waiting_ms": waiting_ms, "ratio": round(ms / waiting_ms, 2)}
+    return paces
+
+
+def opening_ms(text: str, token_s: float, *, hurries: bool) -> float:
+    """Milliseconds on virtual time until the opening of `text` is there, a token every `token_s` seconds."""
+    clock = VirtualClock()
+    cleaner, cutter = Speakable(clock=clock), Cutter(clock=clock)
+    for n, delta in enumerate(deltas(text)):
+        due_s = cutter.due_s if hurries else None
+        if due_s is not None and due_s < n * token_s and cutter.due(max(clock(), due_s)):
+            return round(max(clock(), due_s) * 1000, 1)
+        clock.forward(n * token_s - clock())
+        if cutter.push(cleaner.push(delta)):
+            break
+    return round(clock() * 1000, 1)
+
+
 def _growth(unit: str, lengths: Sequence[int]) -> dict[str, Any]:
     """Microseconds a character at each length, and the last over the first: 1 where the cost is linear."""
     each = {}
@@ -140,6 +174,10 @@ def text_table(result: dict[str, Any]) -> str:
     for name, row in rows.items():
         figures = f"{row['p50_us']:>9}{row['p99_us']:>9}{row['max_us']:>9}{row['over_goal']:>10}"
         lines.append(f"{name:12}{row['n']:>8}{figures}")
+    lines.append("")
+    for name, paces in result["opening"].items():
+        each = "  ".join(f"{pace}/s: {row['ms']:g} ({row['waiting_ms']:g})" for pace, row in paces.items())
+        lines.append(f"{name:16}opening after ms at tokens {each}")
     lines.append("")
     for name, grown in result["linear"].items():
         lengths = "  ".join(f"{int(length):,}: {cost} µs" for length, cost in grown["us_a_character"].items())

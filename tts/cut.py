@@ -1,7 +1,8 @@
 """The cut for a fast start: from text that keeps arriving to the pieces that an engine speaks in one go.
 
 It is given speakable text (see `speakable.py`) and knows nothing of sound. The one rule: pieces' sources joined give
-the text back exactly, and where they are cut does not depend on how the text arrived, only, where it paused, on that.
+the text back exactly, and where they are cut does not depend on how the text arrived, only, where it paused or came
+slowly, on that.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ CAP = 300
 CAPS = {"ko": 120}
 # With no text for so long the sender has paused, and what looks like an end is one.
 TRUST_AFTER_S = 0.15
+# How long the words may take, at the sender's pace, that show whether the first sentence runs on: a seam that was not
+# needed costs a listener less than more silence than this.
+PATIENCE_S = 0.3
 
 _NOT_SPACE = re.compile(r"\S")
 
@@ -70,12 +74,16 @@ class Cutter:
         self._groups: list[list[str]] = []
         self._n = 0
         self._pushed_s: float | None = None
+        self._pace: tuple[float, float] | None = None  # when the first delta came, and the words in it
+        self._clause_s: float | None = None  # when waiting for the end of the first sentence is no longer worth it
 
     @property
     def due_s(self) -> float | None:
         """When `due` has something to do, on the clock; None while nothing waits."""
-        idle = self._pushed_s is None or (self._blank and not self._groups)
-        return None if idle or self._pushed_s is None else self._pushed_s + TRUST_AFTER_S
+        if self._pushed_s is None or (self._blank and not self._groups):
+            return None
+        trusted_s = self._pushed_s + TRUST_AFTER_S
+        return trusted_s if self._clause_s is None else min(trusted_s, self._clause_s)
 
     def push(self, delta: str) -> list[Piece]:
         """The pieces that are certain once `delta` is there."""
@@ -85,15 +93,20 @@ class Cutter:
         self._rest += delta
         self._blank = self._blank and delta.isspace()
         self._sure.extend(self._ends.push(delta))
-        return self._advance() if self._sure or not delta.isspace() else []
+        made = self._advance() if self._sure or not delta.isspace() else []
+        self._clause_s = self._worth_waiting_until() if self._opens and not self._blank else None
+        return made
 
     def due(self, now_s: float) -> list[Piece]:
-        """What is certain because nothing came for 150 ms."""
-        if self.due_s is None or now_s < self.due_s:
+        """What is certain because nothing came for 150 ms; and the first clause of a slow sender's first sentence."""
+        if self._pushed_s is None or self.due_s is None or now_s < self.due_s:
             return []
+        self._clause_s = None
+        if now_s < self._pushed_s + TRUST_AFTER_S:
+            return self._advance(hurried=True)
         self._pushed_s = None
         self._sure.extend(self._ends.trust())
-        return [*self._advance(), *self._release()]
+        return [*self._advance(hurried=True), *self._release()]
 
     def take(self) -> list[Piece]:
         """Every whole sentence that is held, for a listener who would hear a gap otherwise."""
@@ -119,9 +132,27 @@ class Cutter:
             made.append(self._piece(lead))
         return made
 
-    def _advance(self) -> list[Piece]:
+    @property
+    def _opens(self) -> bool:
+        """Whether the opening is still to come."""
+        return self._n == 0 and not self._groups
+
+    def _worth_waiting_until(self) -> float | None:
+        """When, if nothing more comes, the sentence that began is no longer waited for: at this pace the words that
+        would show whether it runs on are further off than `PATIENCE_S`. None where no pace is known yet."""
+        assert self._pushed_s is not None  # noqa: S101 - set by the push that asks
+        words = count_words(self._rest[: self._reach])
+        if self._pace is None:
+            self._pace = self._pushed_s, words
+        began_s, first = self._pace
+        if words <= first or self._ends.pending is not None:
+            return None
+        missing = max(1.0, self._words + 1 - words)
+        return max(self._pushed_s, began_s + PATIENCE_S * (words - first) / missing)
+
+    def _advance(self, *, hurried: bool = False) -> list[Piece]:
         made: list[Piece] = []
-        while not self._blank and (stop := self._next_cut()) is not None:
+        while not self._blank and (stop := self._next_cut(hurried=hurried)) is not None:
             unit = self._rest[self._at : stop]
             self._at = stop
             while self._sure and self._sure[0] <= self._base + stop:
@@ -133,12 +164,12 @@ class Cutter:
         self._at = 0
         return made
 
-    def _next_cut(self) -> int | None:
+    def _next_cut(self, *, hurried: bool) -> int | None:
         """Where in `rest` the next unit ends; None where more text must come first.
 
         A unit is a sentence with the spaces behind it, a clause that opens the answer, or a part of an endless one.
         """
-        at, opens = self._at, self._n == 0 and not self._groups
+        at, opens = self._at, self._opens
         if self._sure:
             stop = self._with_spaces(self._sure[0] - self._base)
             clause = self._clause(self._rest[at : min(stop, at + self._reach)]) if opens else None
@@ -146,7 +177,7 @@ class Cutter:
         pending = self._ends.pending
         stop = len(self._rest) if pending is None else pending - self._base
         unit = self._rest[at : min(stop, at + self._reach)]
-        if opens and (clause := self._clause(unit)):
+        if opens and (clause := opening_clause(unit, self._cap) if hurried else self._clause(unit)):
             return at + clause
         return at + last_cut(unit, self._cap) if len(unit.strip()) > 2 * self._cap else None
 
@@ -161,13 +192,13 @@ class Cutter:
     def _place(self, unit: str) -> list[Piece]:
         """Put a unit where it belongs; the pieces that are thereby complete."""
         made: list[Piece] = []
-        if self._n == 0 and not self._groups:
+        if self._opens:
             if not is_speakable(unit):
                 self._lead += unit
                 return made
             unit, self._lead = self._lead + unit, ""
         parts = self._within_cap(unit)
-        if self._n == 0 and not self._groups:
+        if self._opens:
             made.append(self._piece(parts.pop(0)))
         for part in parts:
             if self._groups and len(("".join(self._groups[-1]) + part).strip()) <= self._cap:

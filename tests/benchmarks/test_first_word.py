@@ -9,7 +9,7 @@ import pytest
 from benchmarks.first_word import TEXTS, WAYS, Text, heard_ms, measure, part_of, summary
 from benchmarks.said_words import LINES, Said, hard_lines, measure_words
 from benchmarks.said_words import summary as words_summary
-from benchmarks.text_cost import DENSE, answers, deltas, measure_text, text_table
+from benchmarks.text_cost import DENSE, answers, deltas, measure_text, opening_ms, text_table
 from firstword.settings import load_settings
 from sound import Pcm
 
@@ -97,6 +97,12 @@ def test_every_call_of_filter_and_cut_is_counted_and_its_growth_told() -> None:
     assert all(row["p50_us"] <= row["p99_us"] <= row["max_us"] for row in result["calls"].values())
     assert {tuple(grown["us_a_character"]) for grown in result["linear"].values()} == {("200", "400")}
     assert all(name in text_table(result) for name in [*result["calls"], *result["linear"]])
+
+
+def test_a_slow_sender_s_opening_is_there_sooner_and_a_quick_one_s_is_the_same() -> None:
+    text = "When the ferry is late, we wait in the small room above the bar."
+    assert opening_ms(text, 0.1, hurries=True) < 0.7 * opening_ms(text, 0.1, hurries=False)
+    assert opening_ms(text, 0.01, hurries=True) == opening_ms(text, 0.01, hurries=False)
 
 
 def test_dense_answers_come_in_each_language_that_has_a_table_for_reading() -> None:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,65 @@ def test_an_end_is_trusted_when_nothing_came_for_150_ms() -> None:
     assert [piece.source for piece in cutter.due(clock.forward(0.06))] == ["Of course."]
     assert cutter.push(" I asked Dr.") == []
     assert cutter.due(clock.forward(1)) == []
+
+
+SLOW = "When the ferry is late, we wait in the small café."
+
+
+def sent(text: str, words_s: float) -> list[tuple[str, float]]:
+    """The pieces of `text` and when each was given, where a word comes every `1 / words_s` seconds."""
+    clock = VirtualClock()
+    cutter = Cutter(clock=clock)
+    given: list[tuple[str, float]] = []
+    for word in re.findall(r"\S+\s*", text):
+        arrives_s = clock() + 1 / words_s
+        while (due_s := cutter.due_s) is not None and due_s < arrives_s:
+            clock.forward(max(0.0, due_s - clock()))
+            given += [(piece.source, clock()) for piece in cutter.due(clock())]
+        clock.forward(arrives_s - clock())
+        given += [(piece.source, clock()) for piece in cutter.push(word)]
+    return given + [(piece.source, clock()) for piece in cutter.flush()]
+
+
+@pytest.mark.parametrize("words_s", [100, 40, 25])
+def test_a_quick_sender_s_short_sentence_is_not_parted(words_s: float) -> None:
+    assert [piece for piece, _ in sent(SLOW, words_s)] == [SLOW]
+
+
+@pytest.mark.parametrize("words_s", [10, 5, 2, 1])
+def test_a_slow_sender_s_sentence_opens_with_the_clause_that_is_there(words_s: float) -> None:
+    given = sent(SLOW, words_s)
+    assert [piece for piece, _ in given] == ["When the ferry is late, ", "we wait in the small café."]
+    assert given[0][1] == pytest.approx(7 / words_s)  # two words behind the comma: neither side is a word alone
+
+
+@pytest.mark.parametrize("words_s", [40, 10, 3, 1])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Yes, we wait in the small café by the port.", id="a clause too short"),
+        pytest.param("On 5 May, 2026 we waited in the small café.", id="a date"),
+        pytest.param("The ferry (late, as ever, today) came at last.", id="in brackets"),
+        pytest.param("We all wait in the small café by the port.", id="no clause"),
+        pytest.param("We wait in the small café by the port, sadly.", id="a word alone behind it"),
+    ],
+)
+def test_however_slow_a_sender_nothing_is_cut_within_a_phrase(text: str, words_s: float) -> None:
+    assert [piece for piece, _ in sent(text, words_s)] == [text]
+
+
+def test_only_the_opening_is_hurried() -> None:
+    text = "We are here. When the ferry is late, we wait in the small café. "
+    assert [piece.strip() for piece, _ in sent(text, 6)] == text.strip().replace(". ", ".|").split("|")
+
+
+def test_a_sentence_that_seems_over_is_not_parted_at_its_clause() -> None:
+    clock = VirtualClock()
+    cutter = Cutter(clock=clock)
+    for word in re.findall(r"\S+\s?", SLOW):
+        assert cutter.push(word) == []
+        clock.forward(0.05)
+    assert [piece.source for piece in cutter.due(clock.forward(0.15))] == [SLOW]
 
 
 def test_what_is_held_to_be_packed_can_be_taken() -> None:
