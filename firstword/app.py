@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 import firstword
 from asr import create_transcriptions
 from firstword.house import House, identity_for, open_house, signer_for
-from firstword.livekit import room_pass_for
+from firstword.livekit import room_client_for, room_pass_for
 from firstword.settings import Settings
 from grant import GrantRefused, Signer, granted
 from llm_door import Keeping, Session, create_door, keep, single_user
@@ -81,7 +81,7 @@ def _include(app: FastAPI, house: House) -> None:
     app.include_router(create_threads(house.kept, who))
     app.include_router(create_memories(house.core.memories, who))
     app.add_api_route("/metrics", house.metrics.response, include_in_schema=False)
-    app.include_router(create_pages(house.cards, house.readiness))
+    app.include_router(create_pages(house.cards, house.readiness, rooms=room_client_for(house.settings)))
 
 
 def _asker(session: Session, signer: Signer) -> Who:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -22,10 +23,12 @@ from firstword.settings import Settings
 from sound import Pcm
 from voice import DoorClient, VoiceParts
 from voice.kept import Kept
+from web import RoomClient
 
 if TYPE_CHECKING:
     from voice.livekit import LiveKit, Worker
 
+_LOG = logging.getLogger(__name__)
 _NO_EXTRA = 'LIVEKIT_URL is set and the extra is not installed: pip install "firstword[livekit]"'
 
 
@@ -49,6 +52,16 @@ def room_pass_for(settings: Settings) -> Callable[[str, str], dict[str, Any]] | 
     from voice.livekit import room_pass
 
     return lambda grant, room: room_pass(livekit, grant, room)
+
+
+def room_client_for(settings: Settings) -> RoomClient | None:
+    """What the page joins rooms with; None where it takes the direct path."""
+    if not settings.livekit_url:
+        return None
+    if not settings.livekit_client.is_file():
+        _LOG.warning("%s is not there: the page takes the direct path, not rooms", settings.livekit_client)
+        return None
+    return RoomClient(settings.livekit_url, settings.livekit_client)
 
 
 @contextlib.asynccontextmanager

@@ -29,11 +29,18 @@ from models import default_folder
 PREFIX = "FIRSTWORD_"
 EXAMPLE_SECRET = "an-example-secret-for-one-person-on-loopback"  # noqa: S105 - refused everywhere else
 _SHORTEST_SECRET = 32
+# The version of LiveKit's client that scripts/setup.sh fetches.
+LIVEKIT_CLIENT = "2.23.0"
 _ROOT = Path(__file__).resolve().parent.parent
 
 
 def _data_home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+
+
+def cache_home() -> Path:
+    """Where what was fetched or built is kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "firstword"
 
 
 class Settings(BaseSettings):
@@ -120,6 +127,10 @@ class Settings(BaseSettings):
         description="its secret",
     )
     livekit_audio: bool = Field(False, description="sound goes through LiveKit's rooms too, not text alone")
+    livekit_client: Path = Field(
+        default_factory=lambda: cache_home() / f"livekit-client-{LIVEKIT_CLIENT}" / "livekit-client.umd.js",
+        description="the file of LiveKit's own client that the page gets; scripts/setup.sh fetches it",
+    )
     door_url: str = Field("", description="where `firstword worker` reaches the server; empty is this machine and port")
 
     sessions: int = Field(32, ge=1, description="conversations at once")

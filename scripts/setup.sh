@@ -76,3 +76,18 @@ find_livekit() {
   CGO_ENABLED=0 GOBIN="$kept" run go install -ldflags "-s -w" "github.com/livekit/livekit-server/cmd/server@v$version" ||
     echo "The LiveKit server could not be built: its tests will say that they are skipped."
 }
+
+# find_livekit_client: LiveKit's own client for the page, from the npm index; this server is who serves it.
+find_livekit_client() {
+  local version=2.23.0 kept
+  kept="${XDG_CACHE_HOME:-$HOME/.cache}/firstword/livekit-client-$version"
+  [ -s "$kept/livekit-client.umd.js" ] && return
+  if ! command -v npm >/dev/null; then
+    echo "npm is not installed, so LiveKit's client is not fetched: the page will take the direct path."
+    return
+  fi
+  run npm install --prefix .venv/livekit --no-save --no-audit --no-fund --loglevel error "livekit-client@$version"
+  mkdir -p "$kept"
+  cp .venv/livekit/node_modules/livekit-client/dist/livekit-client.umd.js "$kept/livekit-client.part"
+  mv "$kept/livekit-client.part" "$kept/livekit-client.umd.js"
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,19 +37,16 @@ class StaticFile:
 
 
 class StaticFiles:
-    """The files of one folder, by their names."""
+    """The files of one folder, by their names; and `beside` them some from elsewhere, which are in no list."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, beside: Mapping[str, Path] | None = None) -> None:
         self._files = {
             path.name: _read(path) for path in sorted(folder.iterdir()) if path.is_file() and path.suffix in _TYPES
         }
+        self.names = tuple(self._files)
+        self._files |= {name: _read(path) for name, path in (beside or {}).items()}
         everything = "".join(file.etag for file in self._files.values())
         self.digest = hashlib.sha256(everything.encode()).hexdigest()[:_DIGEST_CHARS]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name, in order."""
-        return tuple(self._files)
 
     def packed_bytes(self, name: str) -> int:
         """What `name` weighs on the wire."""

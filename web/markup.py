@@ -71,8 +71,11 @@ def missing_page(what: str, *, static: str) -> str:
     )
 
 
-def voice_page(bot: BotCard, *, static: str, modules: Sequence[str]) -> str:
-    """The conversation with `bot`. `modules` are the scripts the browser may fetch before it asks for them."""
+def voice_page(bot: BotCard, *, static: str, modules: Sequence[str], rooms: bool = False) -> str:
+    """The conversation with `bot`. `modules` are the scripts the browser may fetch before it asks for them.
+
+    `rooms` says that the page can join the rooms of a LiveKit server.
+    """
     head = _fill(_HEAD, language=bot.language, title=f"{bot.name} · Firstword", static=static)
     preloads = "".join(
         _fill('<link rel="modulepreload" href="$static/$name">\n', static=static, name=name) for name in modules
@@ -90,6 +93,7 @@ def voice_page(bot: BotCard, *, static: str, modules: Sequence[str]) -> str:
             language=bot.language,
             voices=json.dumps(bot.voices),
             languages=json.dumps(bot.languages),
+            rooms="yes" if rooms else "",
             forgetful="" if bot.remembers else "hidden",
             **{f"icon_{name}": "" for name in _ICONS},
         )
@@ -110,7 +114,7 @@ def _fill(template: str, **values: str) -> str:
 
 
 _BODY = """<body class="talk" data-bot="$slug" data-name="$name" data-first="$first" data-visual="$visual"
- data-language="$language" data-voices="$voices" data-languages="$languages">
+ data-language="$language" data-voices="$voices" data-languages="$languages" data-rooms="$rooms">
 <header class="top">
 <a class="tool" href="/" aria-label="All bots" title="All bots">$icon_back</a>
 <h1>$name</h1>

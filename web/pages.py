@@ -7,6 +7,7 @@ nothing that this server did not send.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,17 @@ from web.markup import home_page, missing_page, voice_page
 
 _STATIC = Path(__file__).parent / "static"
 # Worklets are scripts of ours too, and the WebSocket is of our own origin; nothing else is needed.
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-    )
+_POLICY = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
 )
 _HEADERS = {
-    "Content-Security-Policy": _POLICY,
+    "Content-Security-Policy": "; ".join((*_POLICY, "connect-src 'self'")),
     "Cache-Control": "no-store",
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
     "Referrer-Policy": "same-origin",
@@ -40,20 +38,38 @@ _HEADERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class RoomClient:
+    """What the page joins a LiveKit server's rooms with: the server's address, and the file of LiveKit's own client."""
+
+    url: str
+    script: Path
+
+    @property
+    def addresses(self) -> str:
+        """Where the page connects to: by WebSocket, and by HTTP, which the client asks why it was refused."""
+        scheme, rest = self.url.rstrip("/").split("://", 1)
+        safe = "s" if scheme in ("wss", "https") else ""
+        return f"ws{safe}://{rest} http{safe}://{rest}"
+
+
 def create_pages(
     bots: Callable[[], Sequence[BotCard]],
     ready: Callable[[], dict[str, Any]] | None = None,
     *,
     folder: Path = _STATIC,
+    rooms: RoomClient | None = None,
 ) -> APIRouter:
     """The router of the pages.
 
     `bots` gives the bots there are at this moment. `ready`, where given, is served as `/readyz`: `{"ready": bool,
     "loading": [{"name", "what", "bytes", "total_bytes"}], "faults": [str]}`, with status 503 until it is ready; leave
-    it out where somebody else serves that address in this shape.
+    it out where somebody else serves that address in this shape. `rooms` is there where the page may join rooms.
     """
     router = APIRouter(include_in_schema=False)
-    files = StaticFiles(folder)
+    files = StaticFiles(folder, {"livekit-client.js": rooms.script} if rooms else None)
+    connect = f"connect-src 'self' {rooms.addresses}" if rooms else "connect-src 'self'"
+    headers = {**_HEADERS, "Content-Security-Policy": "; ".join((*_POLICY, connect))}
     base = f"/static/{files.digest}"
     modules = tuple(name for name in files.names if name.endswith(".js") and not name.endswith("worklet.js"))
 
@@ -65,7 +81,8 @@ def create_pages(
     async def voice(slug: str) -> HTMLResponse:
         for bot in bots():
             if bot.slug == slug:
-                return HTMLResponse(voice_page(bot, static=base, modules=modules), headers=_HEADERS)
+                page = voice_page(bot, static=base, modules=modules, rooms=rooms is not None)
+                return HTMLResponse(page, headers=headers)
         return _missing(f"There is no bot named “{slug[:60]}”.", base)
 
     @router.get("/static/{path:path}")

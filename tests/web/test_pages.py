@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import web
-from web import BotCard, create_pages
+from web import BotCard, RoomClient, create_pages
 from web.files import StaticFiles
 from web.markup import voice_page
 
@@ -31,6 +31,7 @@ def test_the_room_offers_these_names() -> None:
     assert sorted(web.__all__) == [
         "Asker",
         "BotCard",
+        "RoomClient",
         "VISUALS",
         "Who",
         "create_memories",
@@ -143,3 +144,20 @@ def test_readyz_tells_what_is_on_its_way(ready: bool, status: int) -> None:
     reply = client(GUIDE, ready=ready, loading=loading).get("/readyz")
     assert reply.status_code == status
     assert reply.json() == {"ready": ready, "loading": loading}
+
+
+def test_a_page_that_may_join_rooms_gets_the_client_from_us_and_may_reach_that_server(tmp_path: Path) -> None:
+    script = tmp_path / "livekit-client.umd.js"
+    script.write_text("globalThis.LivekitClient = {};")
+    app = FastAPI()
+    app.include_router(create_pages(lambda: [GUIDE], rooms=RoomClient("wss://rooms.example:7443/", script)))
+    served = TestClient(app)
+    page = served.get("/app/voice/guide")
+    assert 'data-rooms="yes"' in page.text
+    assert "livekit-client" not in page.text  # fetched when a room is joined, not before
+    policy = page.headers["content-security-policy"]
+    assert "connect-src 'self' wss://rooms.example:7443 https://rooms.example:7443" in policy
+    assert "script-src 'self';" in policy
+    base = re.search(r"/static/[0-9a-f]+", page.text)
+    assert base is not None
+    assert served.get(f"{base[0]}/livekit-client.js").text == script.read_text()

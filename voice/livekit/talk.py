@@ -211,16 +211,16 @@ class RoomTalk:
             case End(turn, status, why):
                 await self._streams.pop(turn).aclose(attributes={"status": status, "why": why})
 
-    async def _say_goodbye(self, words: str) -> None:
+    async def _say_goodbye(self, words: str, code: str) -> None:
         if not self._who:
             return
         if self._loudspeaker is not None:
-            event = error_event(words, code="session_ended", type_="session_ended")
+            event = error_event(words, code=code, type_=code)
             await self._room.local_participant.publish_data(
                 encode(event), topic=EVENTS, destination_identities=[self._who]
             )
         await self._room.local_participant.send_text(
-            words, topic=OUTPUT, attributes={"ended": "yes"}, destination_identities=[self._who]
+            words, topic=OUTPUT, attributes={"ended": code}, destination_identities=[self._who]
         )
 
     # When it is over.
@@ -243,13 +243,13 @@ class RoomTalk:
 
     async def _watch(self, renew: Callable[[], str | None]) -> None:
         ending = await watch(self._parts, self._session, self._outbox, renew)
-        await self._say_goodbye(ending.words)
+        await self._say_goodbye(ending.words, "session_ended")
 
     async def _leave(self) -> None:
         await self._leaving.wait()
         while self._session.state.phase != "listening" or self._streams:
             await self._parts.sleep(0.1)
-        await self._say_goodbye(_LEAVING)
+        await self._say_goodbye(_LEAVING, "worker_leaving")
 
 
 async def _whole(reader: rtc.TextStreamReader) -> str:

@@ -102,7 +102,9 @@ export class Realtime {
   /** The microphone's own track, for a line that carries sound. @param {MediaStreamTrack | null} track */
   hear(track) {
     this.ear.track = track;
-    this.socket?.hear?.(track);
+    // A room without sound serves who writes; who speaks goes on by the direct path, in the same thread.
+    if (track && this.open && this.socket.textAlone) this.#replace();
+    else this.socket?.hear?.(track);
   }
 
   /** A frame of 20 ms. What is heard before the server knows this session waits for that. @param {ArrayBuffer} pcm */
@@ -203,7 +205,7 @@ export class Realtime {
     // Left meanwhile, or dialled again: this one is nobody's.
     if (dial !== this.dials) return;
     this.#renewAt(started.expires_at);
-    const socket = openLine(started.grant, this.ear);
+    const socket = openLine(started, this.ear);
     this.socket = socket;
     let opened = false;
     socket.onopen = () => {
@@ -222,7 +224,10 @@ export class Realtime {
 
   /** The server knows what this session is. Where it could not read what was said before, it is told. */
   #updated({ thread, lines }) {
-    if (this.known) return;
+    if (this.known) {
+      this.thread = thread ?? this.thread;
+      return;
+    }
     this.known = true;
     const asked = this.thread;
     this.thread = thread ?? "";

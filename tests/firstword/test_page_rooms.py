@@ -1,0 +1,208 @@
+"""The page in the rooms of a real LiveKit server: Chromium writes and speaks, the worker answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
+
+from firstword.app import create_kept_app
+from firstword.livekit import opened_worker
+from firstword.serving import serving, until_ready
+from firstword.settings import Settings, load_settings
+from firstword.testing.livekit import KEY, SECRET, LiveKitServer
+from sound import Pcm, write_wav
+from web.browser import browser_page
+
+pytestmark = [
+    pytest.mark.models,
+    pytest.mark.browser,
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed: no browser to drive"),
+]
+
+# Which connections the page makes, how loud what arrives gets, and what it says beside the conversation.
+_TAP = """
+window.sockets = [];
+window.loudest = 0;
+window.said = [];
+const Socket = WebSocket;
+window.WebSocket = class extends Socket {
+  constructor(url, ...given) {
+    super(url, ...given);
+    window.sockets.push(new URL(url).pathname);
+  }
+};
+const Peer = RTCPeerConnection;
+window.RTCPeerConnection = class extends Peer {
+  constructor(...given) {
+    super(...given);
+    setInterval(async () => {
+      if (this.connectionState !== "connected") return;
+      for (const report of (await this.getStats()).values()) {
+        if (report.type === "inbound-rtp") window.loudest = Math.max(window.loudest, report.audioLevel ?? 0);
+      }
+    }, 100);
+  }
+};
+addEventListener("DOMContentLoaded", () => {
+  const notice = document.getElementById("notice");
+  const seen = new MutationObserver(() => notice.textContent && window.said.push(notice.textContent));
+  seen.observe(notice, { childList: true });
+});
+"""
+
+
+def until(page: Any, expression: str, limit_s: float = 60.0) -> None:
+    """Wait until `expression` holds in the page. Playwright's own way needs eval, which the page's policy forbids."""
+    deadline = time.monotonic() + limit_s
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, (
+            f"it never came true: {expression}; the page shows {page.inner_text('body')}"
+        )
+        page.wait_for_timeout(20)
+
+
+def answers(count: int) -> str:
+    return f"document.querySelectorAll('#transcript li[data-role=assistant]').length >= {count}"
+
+
+class Site:
+    """A whole server in a thread of its own, and a worker beside it once `work` is called."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.url = ""
+        self._settings = settings
+        self._loop = asyncio.new_event_loop()
+        self._up, self._stop = threading.Event(), asyncio.Event()
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()))
+        self._thread.start()
+        assert self._up.wait(timeout=120)
+        assert self.url, "the server did not start"
+
+    def work(self) -> None:
+        """Start the worker, and return when it waits for rooms."""
+        ready = threading.Event()
+        self._working = asyncio.run_coroutine_threadsafe(self._work(ready), self._loop)
+        assert ready.wait(timeout=120)
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(timeout=90)
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        try:
+            async with serving(lambda base_url: create_kept_app(self._settings, base_url)) as base_url:
+                await until_ready(base_url)
+                self.url = base_url
+                self._up.set()
+                await self._stop.wait()
+                with contextlib.suppress(AttributeError):
+                    await asyncio.wrap_future(self._working)
+        finally:
+            self._up.set()
+
+    async def _work(self, ready: threading.Event) -> None:
+        settings = self._settings.model_copy(update={"door_url": self.url})
+        async with opened_worker(settings, on_ready=ready.set) as worker:
+            running = asyncio.create_task(worker.run())
+            await self._stop.wait()
+            await worker.stop(within_s=2)
+            await running
+
+
+def site_of(server: LiveKitServer, data: Path, **given: Any) -> Site:
+    livekit = {"livekit_url": server.url, "livekit_api_key": KEY, "livekit_api_secret": SECRET}
+    settings = load_settings(single_user=True, data=data, sessions_per_person=20, **livekit, **given)
+    if not settings.livekit_client.is_file():
+        pytest.skip("LiveKit's client is not here (`./check` fetches it where there is npm)")
+    return Site(settings)
+
+
+@pytest.fixture
+def written(livekit_server: LiveKitServer, tmp_path: Path) -> Iterator[Site]:
+    """A site whose rooms carry text."""
+    site = site_of(livekit_server, tmp_path, script_only=True)
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def spoken(livekit_server: LiveKitServer, tmp_path: Path) -> Iterator[Site]:
+    """A site whose rooms carry sound too, and its worker."""
+    site = site_of(livekit_server, tmp_path, livekit_audio=True)
+    site.work()
+    yield site
+    site.close()
+
+
+def say(page: Any, text: str) -> None:
+    page.fill("#line", text)
+    page.press("#line", "Enter")
+
+
+def test_without_a_worker_the_page_says_so_once_and_takes_the_direct_path(written: Site, tmp_path: Path) -> None:
+    quiet = tmp_path / "quiet.wav"
+    write_wav(quiet, Pcm.silence(5.0, 24_000))
+    with browser_page(quiet) as page:
+        page.set_default_timeout(60_000)
+        page.add_init_script(_TAP)
+        page.goto(f"{written.url}/app/voice/guide")
+        page.wait_for_selector("body[data-ready=yes]")
+        say(page, "Is anybody there?")
+        until(page, answers(1))
+        said = "Nobody answered in this site's rooms; the conversation goes on with the server itself."
+        assert page.evaluate("window.said").count(said) == 1
+        assert page.evaluate("window.sockets").count("/v1/realtime") == 1
+        # With a worker, it writes in a room; whoever opens the microphone goes the direct way, in the same thread.
+        written.work()
+        page.reload()
+        page.wait_for_selector("body[data-ready=yes]")
+        say(page, "And now?")
+        until(page, answers(1))
+        assert "This is a script." in page.inner_text("#transcript li[data-role=assistant]")
+        say(page, "And again?")
+        until(page, answers(2))
+        assert page.evaluate("window.sockets").count("/v1/realtime") == 0
+        page.click("#mic")
+        until(page, "window.sockets.includes('/v1/realtime')")
+        say(page, "Still the same?")
+        until(page, answers(3))
+        threads = page.request.get(f"{written.url}/app/threads").json()["threads"]
+        (lines,) = [
+            page.request.get(f"{written.url}/app/threads/{thread['id']}").json()["lines"]
+            for thread in threads
+            if thread["title"] == "And now?"
+        ]
+        assert [line["text"] for line in lines if line["role"] == "user"][:2] == ["And now?", "And again?"]
+        assert page.evaluate("window.said") == []
+
+
+def test_a_conversation_is_spoken_and_written_in_a_room(spoken: Site, question: Pcm, tmp_path: Path) -> None:
+    recording = tmp_path / "spoken.wav"
+    write_wav(recording, Pcm.join([Pcm.silence(4.0, question.rate_hz), question]))
+    with browser_page(recording) as page:
+        page.set_default_timeout(60_000)
+        page.add_init_script(_TAP)
+        page.goto(f"{spoken.url}/app/voice/sous-chef")
+        page.click("#start:enabled")
+        page.wait_for_selector("#transcript li[data-role=user]")
+        assert word_errors(QUESTION, page.inner_text("#transcript li[data-role=user] .words")) <= 0.4
+        until(page, "document.querySelectorAll('#transcript li[data-role=user] ~ li[data-role=assistant]').length > 0")
+        until(page, "window.loudest > 0.01")
+        page.keyboard.press("Escape")
+        until(page, "document.body.dataset.state !== 'speaking'")
+        before = page.evaluate("document.querySelectorAll('#transcript li[data-role=assistant]').length")
+        say(page, "And what else?")
+        until(page, answers(before + 1))
+        assert page.evaluate("window.sockets").count("/v1/realtime") == 0
+        assert page.evaluate("window.said") == []
