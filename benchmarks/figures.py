@@ -1,12 +1,11 @@
-"""The README's figures, made from the results: `python -m benchmarks.figures`.
+"""The figures of the README and of docs/latency.md, made from the results: `python -m benchmarks.figures`.
 
-It quotes and judges nothing. The one rule: every figure stands beside the machine and the day it was taken on, and one
-that was taken on a busy machine says so; what has no result has no row.
+It judges nothing. The one rule: every figure stands beside the machine and the day it was taken on, and one that was
+taken on a busy machine says so; what has no result has no row.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,29 +13,35 @@ from typing import Any
 from benchmarks.errors import BenchRefused
 from benchmarks.history import RESULTS, standing
 
-README = Path(__file__).parent.parent / "README.md"
-_BLOCK = re.compile(r"(<!-- figures[^>]*-->\n).*?(<!-- /figures -->)", re.DOTALL)
+_PROJECT = Path(__file__).parent.parent
+_Made = Callable[[Path], str]
 _HEADER = "| what | against | ratio | milliseconds | taken |\n|---|---|---|---|---|"
 
 Row = tuple[str, str, str, str]
 
 
-def renew(readme: Path = README, folder: Path = RESULTS) -> bool:
-    """Write the figures into `readme`; gives whether anything changed. Raises `BenchRefused` without the marks."""
-    if not readme.exists():  # installed without the repository around it
-        return False
-    before = readme.read_text(encoding="utf-8")
-    after = with_figures(before, table(folder))
-    if after != before:
-        readme.write_text(after, encoding="utf-8")
-    return after != before
+def renew(documents: Mapping[Path, Mapping[str, _Made]] | None = None, folder: Path = RESULTS) -> bool:
+    """Write the figures into every document; gives whether anything changed. Raises `BenchRefused` without marks."""
+    changed = False
+    for path, blocks in (DOCUMENTS if documents is None else documents).items():
+        if path.exists():  # else installed without the repository around it
+            before = path.read_text(encoding="utf-8")
+            after = with_figures(before, blocks, folder)
+            if after != before:
+                path.write_text(after, encoding="utf-8")
+                changed = True
+    return changed
 
 
-def with_figures(text: str, figures: str) -> str:
-    """`text` with `figures` between the marks."""
-    if not _BLOCK.search(text):
-        raise BenchRefused("the README has no place for figures: <!-- figures --> and <!-- /figures -->")
-    return _BLOCK.sub(lambda found: f"{found[1]}{figures}\n{found[2]}", text)
+def with_figures(text: str, blocks: Mapping[str, _Made], folder: Path = RESULTS) -> str:
+    """`text` with what each of `blocks` makes between its marks, `<!-- name -->` and `<!-- /name -->`."""
+    for name, made in blocks.items():
+        before, begin, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition(f"<!-- /{name} -->")
+        if not begin or not end:
+            raise BenchRefused(f"there is no place for figures: <!-- {name} --> and <!-- /{name} -->")
+        text = f"{before}{begin}{made(folder)}\n{end}{after}"
+    return text
 
 
 def table(folder: Path = RESULTS) -> str:
@@ -51,12 +56,69 @@ def table(folder: Path = RESULTS) -> str:
     return "\n".join(lines)
 
 
-def _taken(result: Mapping[str, Any], path: Path) -> str:
+def walk(folder: Path = RESULTS) -> str:
+    """The turn that is nearest the median of the standing `bench turn`, moment by moment, as a markdown table."""
+    found = standing("turn", folder)
+    if found is None:
+        return "There is no result of `firstword bench turn` yet."
+    path, result = found
+    brain, told = list(result["brains"].items())[-1]
+    middle = told["ways"]["ours"]["first_word_ms"]["p50"]
+    heard = [turn for turn in told["turns"] if turn["first_word_ms"] is not None and not turn["talked_over"]]
+    one = min(heard, key=lambda turn: abs(turn["first_word_ms"] - middle))
+    at = one["moments"]
+    moments = sorted((ms, _MOMENTS[name]) for name, ms in at.items() if ms is not None)
+    rows = [f"| {ms:.0f} | {said} |" for ms, said in [*moments, (one["first_word_ms"], "**the person hears it**")]]
+    ahead = "prepared while the silence was waited for" if one["speculated"] else "made after the turn was over"
+    return "\n".join(
+        [
+            f"“{one['question']}”, with the {brain} brain; the answer was {ahead}. It is the turn nearest the",
+            f"median of {_taken(result, path.relative_to(folder), up='../')}.",
+            "",
+            "| ms after the last speech | |",
+            "|---:|---|",
+            *rows,
+        ]
+    )
+
+
+def windows(folder: Path = RESULTS) -> str:
+    """The recogniser's windows as a markdown table."""
+    found = standing("turn --stage window", folder)
+    if found is None:
+        return "There is no result of `firstword bench turn --stage window` yet."
+    path, result = found
+    rows = [
+        f"| {window} | {one['call_ms']['p50']:.0f} | {one['ratio']:.2f} | {one['word_errors']:.1f} |"
+        for window, one in result["windows"].items()
+    ]
+    return "\n".join(
+        [
+            "| window, s | a call, ms at the median | of Whisper's own 30 s | word errors, % |",
+            "|---:|---:|---:|---:|",
+            *rows,
+            "",
+            f"({result['utterances']} utterances; {_taken(result, path.relative_to(folder), up='../')})",
+        ]
+    )
+
+
+_MOMENTS = {
+    "words": "the final words of the recogniser are known",
+    "asked": "the door is asked for an answer",
+    "first_token": "the first token of the answer is there",
+    "first_sound": "the first sound of the answer is made",
+    "committed": "the silence has lasted long enough: the turn is over, and what is prepared is let go",
+    "audible": "the first audible sample is sent",
+}
+
+
+def _taken(result: Mapping[str, Any], path: Path, *, up: str = "") -> str:
     day = result.get("at", "")[:10] or "on an unknown day"
     machine = result["machine"]
     foreign = result.get("foreign_cpu_percent")
     busy = "" if result.get("quotable") else f", busy ({foreign:g} % others)" if foreign is not None else ", busy"
-    return f"[{day}, {machine['processor']}, {machine['cores']} cores{busy}](benchmarks/results/{path.as_posix()})"
+    return f"[{day}, {machine['processor']}, {machine['cores']} cores{busy}]({up}benchmarks/results/{path.as_posix()})"
 
 
 def _turn(result: Mapping[str, Any]) -> list[Row]:
@@ -140,6 +202,12 @@ _ROWS: Mapping[str, Callable[[Mapping[str, Any]], list[Row]]] = {
     "core": _core,
     "load": _load,
     "peers": _peers,
+}
+
+
+DOCUMENTS: Mapping[Path, Mapping[str, _Made]] = {
+    _PROJECT / "README.md": {"figures": table},
+    _PROJECT / "docs" / "latency.md": {"walk": walk, "windows": windows},
 }
 
 

@@ -37,19 +37,23 @@ _TURN_S = 6.0
 
 
 async def measure(
-    settings: Settings, *, repeats: int, quick: bool, steps: Sequence[int] = STEPS, told: Callable[[str], None]
+    settings: Settings, *, repeats: int, quick: bool, orders: Sequence[str] = LANES, told: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Each number of `steps` at once before each server, until it has had an underrun; `quick`: one and two."""
+    """Each number of `STEPS` at once before a server for each order of the lanes, until it has had an underrun.
+
+    `quick`: one person alone, and nobody is warm.
+    """
     warm, *recordings = record(engine_for(settings), [_WARM, *(_ASKED[:1] if quick else _ASKED)])
-    found: dict[str, list[dict[str, Any]]] = {order: [] for order in LANES}
+    first = None if quick else warm
+    found: dict[str, list[dict[str, Any]]] = {order: [] for order in orders}
     async with contextlib.AsyncExitStack() as opened:
-        servers = {order: await opened.enter_async_context(_server(order)) for order in LANES}
-        for people in (1, 2) if quick else steps:
+        servers = {order: await opened.enter_async_context(_server(order)) for order in orders}
+        for people in STEPS[:1] if quick else STEPS:
             for order, (base_url, process) in servers.items():
                 if found[order] and found[order][-1]["underruns"]:
                     continue
                 told(f"{people} at once, lanes by {order}")
-                found[order].append(await _at_once(settings, base_url, process, people, warm, recordings * repeats))
+                found[order].append(await _at_once(settings, base_url, process, people, first, recordings * repeats))
     return {
         "bench": "load",
         **head(
@@ -77,7 +81,7 @@ async def _at_once(
     base_url: str,
     process: psutil.Process,
     people: int,
-    warm: Spoken,
+    warm: Spoken | None,
     recordings: Sequence[Spoken],
 ) -> dict[str, Any]:
     signer = signer_for(settings)
@@ -90,7 +94,8 @@ async def _at_once(
             for n in range(people)
         ]
         for conversation in talking:
-            await conversation.ask(warm.pcm, only_beginning=True)
+            if warm is not None:
+                await conversation.ask(warm.pcm, only_beginning=True)
         began, used = asyncio.get_running_loop().time(), _cpu_s(process)
         asked = [
             _ask_all(conversation, recordings, _TURN_S * n / people, first=n) for n, conversation in enumerate(talking)

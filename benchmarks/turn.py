@@ -147,6 +147,7 @@ def told_of(question: Question, turn: Turn) -> dict[str, Any]:
         "talked_over": turn.talked_over,
         "speculated": turn.trace.get("speculated"),
         "wasted": turn.trace.get("wasted"),
+        "recognise_ms": turn.trace.get("words_ms"),
         "moments": turn.trace.get("moments", {}),
     }
 

@@ -71,14 +71,16 @@ async def measure(
 def _scenes(
     brain: Brain, warm: Spoken, stop: Spoken, asked: Sequence[Spoken], quick: bool, setting: str
 ) -> list[tuple[str, Doing]]:
-    """Everything that is done before each, in order. The first is not counted."""
+    """Everything that is done before each, in order. The first is not counted, and left out with `quick`."""
 
     def asking(one: Spoken) -> Doing:
         return lambda person, seen: scenes.ask(person, brain, one.pcm, seen, paused=one.question.pause_ms > 0)
 
-    doing: list[tuple[str, Doing]] = [("a first question", lambda person, _: asking(warm)(person, Seen()))]
-    doing += [(one.question.text, asking(one)) for one in asked]
-    if quick or setting != "defaults":
+    doing: list[tuple[str, Doing]] = [(one.question.text, asking(one)) for one in asked]
+    if quick:
+        return doing
+    doing.insert(0, ("a first question", lambda person, _: asking(warm)(person, Seen())))
+    if setting != "defaults":
         return doing
     question = asked[0].pcm
     doing += [

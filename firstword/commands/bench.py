@@ -129,7 +129,7 @@ def first_word(flags: Flags, engines: tuple[str, ...], words: bool, text: bool) 
     help="measure beside ours without this; may be repeated; all three unless said",
 )
 @click.option("--no-curve", is_flag=True, help="leave out first word against cut-offs over the waits")
-@click.option("--stage", type=click.Choice(["listen"]), help="only this part of a turn, against the plain way")
+@click.option("--stage", type=click.Choice(["listen", "window"]), help="only this part of a turn")
 @measures(quick="few questions, the script brain, no curve")
 def turn(flags: Flags, bot: str, brain: str, without: tuple[str, ...], no_curve: bool, stage: str | None) -> None:
     """Ask spoken questions through the real server and a real socket, in real time, and measure from outside.
@@ -149,6 +149,14 @@ def turn(flags: Flags, bot: str, brain: str, without: tuple[str, ...], no_curve:
             lambda: asyncio.run(measure_listening(settings, repeats=flags.repeats, quick=flags.quick)),
             listening_table,
             inside=True,
+        )
+        return
+    if stage == "window":
+        from benchmarks.window import measure as measure_window
+        from benchmarks.window import table as window_table
+
+        flags.finish(
+            lambda: measure_window(settings, repeats=flags.repeats, quick=flags.quick), window_table, inside=True
         )
         return
     from benchmarks.questions import QUESTIONS
@@ -213,7 +221,7 @@ def door(flags: Flags, strain: bool) -> None:
 
 
 @bench.command(short_help="Conversations at once, until the first underrun.")
-@measures(quick="one and two people, one question each")
+@measures(quick="one person alone, one question")
 def load(flags: Flags) -> None:
     """1 to 16 conversations at once with the scripted brain, until the first one's sound runs dry.
 
@@ -265,3 +273,14 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
 
     told = compared(load(before), load(after))
     click.echo(json.dumps(told) if as_json else table(told))
+
+
+@bench.command(short_help="The results as one page to look at.")
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option("--out", default="report.html", show_default=True, type=click.Path(path_type=Path), help="the file")
+def report(folder: Path | None, out: Path) -> None:
+    """Draw the results in FOLDER, or the project's own, as one HTML file that asks nobody for anything."""
+    from benchmarks.history import RESULTS
+    from benchmarks.report.page import write
+
+    click.echo(write(folder or RESULTS, out))

@@ -10,8 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.figures import README, renew, with_figures
-from benchmarks.figures import table as figures
+from benchmarks.errors import BenchRefused
+from benchmarks.figures import DOCUMENTS, renew, table, walk, with_figures
 from benchmarks.history import history, place, save, standing
 from benchmarks.instrument import HEAD, footer, rounds, run
 from benchmarks.machine import head
@@ -109,15 +109,36 @@ def test_a_result_is_kept_where_one_says_and_a_quick_one_not_with_the_projects_o
 def test_figures_stand_between_the_marks_with_machine_and_day(tmp_path: Path) -> None:
     core = {**told("2026-11-30", quotable=False, bench="core"), "foreign_cpu_percent": 41.0}
     save({**core, "databases": {"sqlite": {"turn_ms": {"p50": 1.44}}}}, tmp_path)
-    text = with_figures("a\n<!-- figures -->\nold\n<!-- /figures -->\nb\n", figures(tmp_path))
+    blocks = {"figures": table}
+    text = with_figures("a\n<!-- figures -->\nold\n<!-- /figures -->\nb\n", blocks, tmp_path)
     assert text.startswith("a\n<!-- figures -->\n| what |")
     assert "| 1.4 | [2026-11-30, Intel(R) Xeon(R) Processor @ 2.10GHz, 2 cores, busy (41 % others)]" in text
     assert text.endswith("\n<!-- /figures -->\nb\n")
     readme = tmp_path / "README.md"
     readme.write_text(text)
-    assert renew(readme, tmp_path) is False
+    assert renew({readme: blocks, tmp_path / "none": blocks}, tmp_path) is False
+    readme.write_text(text.replace("1.4", "9.9"))
+    assert renew({readme: blocks}, tmp_path) is True
+    assert readme.read_text() == text
+    with pytest.raises(BenchRefused, match="no place"):
+        with_figures("nothing", blocks, tmp_path)
 
 
-def test_the_readme_has_the_figures_of_the_results() -> None:
-    before = README.read_text(encoding="utf-8")
-    assert with_figures(before, figures()) == before, "make them again: python -m benchmarks.figures"
+def test_a_turn_is_walked_through_in_the_order_in_which_it_went(tmp_path: Path) -> None:
+    assert walk(tmp_path).startswith("There is no result")
+    moments = {"words": 130.4, "asked": 131.0, "first_token": 150.0, "first_sound": None, "committed": 224.0}
+    turns = [
+        {"question": q, "first_word_ms": ms, "talked_over": over, "speculated": True, "moments": moments}
+        for q, ms, over in (("Late?", 900.0, False), ("Middle?", 300.0, False), ("Over?", 290.0, True))
+    ]
+    brain = {"ways": {"ours": {"first_word_ms": {"p50": 291.0}}}, "turns": turns}
+    save({**told("2026-11-30", quotable=True), "brains": {"script": brain}}, tmp_path)
+    lines = walk(tmp_path).splitlines()
+    assert lines[0].startswith("“Middle?”, with the script brain; the answer was prepared while")
+    assert [line.split("|")[1].strip() for line in lines[5:]] == ["130", "131", "150", "224", "300"]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_documents_have_the_figures_of_the_results(path: Path) -> None:
+    before = path.read_text(encoding="utf-8")
+    assert with_figures(before, DOCUMENTS[path]) == before, "make them again: python -m benchmarks.figures"

@@ -15,6 +15,9 @@ from benchmarks.curve import Pause, curve, outcome, pauses
 from benchmarks.listen import Turned, figures, measure, summary, table, turned
 from benchmarks.rooms import among_people, babble, impulse_response, in_a_room
 from benchmarks.utterances import RATE_HZ, Utterance, lines, parts_of, spoken
+from benchmarks.window import measure as measure_window
+from benchmarks.window import summary as window_summary
+from benchmarks.window import table as window_table
 from benchmarks.word_errors import word_errors
 from firstword.settings import load_settings
 from sound import Pcm
@@ -136,3 +139,17 @@ def test_it_runs_and_its_parts_are_there() -> None:
     assert told["curve"]
     assert told["upkeep"]["idle_core_percent"] >= 0
     assert "cut off %" in table(told)
+
+
+def test_a_window_has_its_time_and_its_words() -> None:
+    told = window_summary({8.0: [100.0, 120.0], 30.0: [400.0, 440.0]}, {8.0: 3, 30.0: 2}, {8.0: 100, 30.0: 100})
+    assert told["8"]["ratio"] == round(110 / 420, 3)
+    assert (told["8"]["word_errors"], told["30"]["word_errors"]) == (3.0, 2.0)
+
+
+@pytest.mark.models
+def test_windows_are_heard_in_their_smallest_form() -> None:
+    told = measure_window(load_settings(single_user=True), repeats=1, quick=True)
+    assert list(told["windows"]) == ["12", "30"]
+    assert told["windows"]["30"]["ratio"] == 1.0
+    assert "errors %" in window_table(told)
