@@ -129,6 +129,7 @@ def never_acted_on(matter: Matter) -> Iterator[Refused]:
             matter.line(("voice",)),
             "`voice:` says how the bot sounds, but `surfaces:` does not have `voice`",
             "Add `voice` to `surfaces:`, or take the `voice:` block out",
+            "surfaces",
         )
     hears = values.get("hears")
     for n, trigger in enumerate(hears if isinstance(hears, list) else []):
@@ -137,16 +138,21 @@ def never_acted_on(matter: Matter) -> Iterator[Refused]:
             matter.line(("hears", n)),
             f"nothing here would act on the trigger `{kind}`",
             "Take it out: a bot of this server is woken by whoever speaks or writes to it",
+            "hears",
         )
     if values.get("answers") == "draft":
         yield Refused(
-            matter.line(("answers",)), "there is no desk here to hand a draft to", "Write `answers: directly`"
+            matter.line(("answers",)),
+            "there is no desk here to hand a draft to",
+            "Write `answers: directly`",
+            "answers",
         )
     if values.get("offer") in ("ask", "always"):
         yield Refused(
             matter.line(("offer",)),
             "there is no desk here on which the bot could be offered",
             "Write `offer: off`, or take the key out",
+            "offer",
         )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agents_core.bots import BLOCKS, Bot, BotMatter, bot_from, never_acted_on
-from agents_core.matter import Matter, Refusal, Refused, read_file
+from agents_core.matter import Matter, Refusal, Refused, read_file, split
 from agents_core.offer import OPEN_SKILL, Skill
 from agents_core.refusing import Many, no_such, validated
 from agents_core.site import skills as skill_files
@@ -79,6 +79,37 @@ def compile_folder(folder: Path) -> Compiled:
     )
 
 
+def try_bot(found: Compiled, folder: Path, slug: str, data: bytes) -> list[Refusal]:
+    """What would be refused if `data` stood in the file of `slug`: there, and of the bots that extend it.
+
+    Tools and skills are those of `found`, the compile of the same folder; nothing of them is loaded again.
+    """
+    file = bot_file(folder, slug)
+    refusals: list[Refusal] = []
+    names = _Names(found.skills, found.granted, {file: data})
+    _bots(folder, found.house, names, refusals)
+    own = file.relative_to(folder).as_posix()
+    before = {(each.file, each.what) for each in found.refusals}
+    return sorted({each for each in refusals if each.file == own or (each.file, each.what) not in before})
+
+
+def taken_over(folder: Path, slug: str, data: bytes) -> dict[str, Any]:
+    """What a bot whose file holds `data` takes over from the one it extends, as that file's keys; else nothing."""
+    matter = split(data)
+    file = bot_file(folder, slug)
+    try:
+        alone = Matter({"extends": matter.values.get("extends")}, {}, {}, "", 1)
+        values, _ = _extended(file, alone, {file: data})
+    except (Refused, Many):
+        return {}
+    return {key: value for key, value in values.items() if key != "extends"}
+
+
+def bot_file(folder: Path, slug: str) -> Path:
+    """Where the file of a bot is."""
+    return (folder / "bots" if (folder / "bots").is_dir() else folder) / f"{slug}.md"
+
+
 def bot_files(folder: Path) -> list[Path]:
     """The files of bots, in order of name. Hidden files are an editor's."""
     place = folder / "bots" if (folder / "bots").is_dir() else folder
@@ -103,6 +134,8 @@ class _Names:
 
     skills: Mapping[str, Skill]
     granted: Mapping[str, tuple[str, ...]]
+    # What is to stand in place of files, for whoever asks before they write.
+    instead: Mapping[Path, bytes] = field(default_factory=dict)
 
 
 def _texts(place: Path) -> list[Path]:
@@ -121,9 +154,9 @@ def _each(folder: Path, kind: str, refusals: list[Refusal], read: Callable[[Path
             _named(file, kind)
             found[file.stem] = read(file)
         except Refused as refused:
-            refusals.append(Refusal(name, refused.line, refused.what, refused.instead))
+            refusals.append(refused.of(name))
         except Many as many:
-            refusals.extend(Refusal(name, refused.line, refused.what, refused.instead) for refused in many.refused)
+            refusals.extend(refused.of(name) for refused in many.refused)
     return found
 
 
@@ -172,7 +205,7 @@ def _skills(
             for n, name in enumerate(skill.tools)
             if name not in granted
         ]
-        refusals.extend(Refusal(f"skills/{stem}.md", fault.line, fault.what, fault.instead) for fault in faults)
+        refusals.extend(fault.of(f"skills/{stem}.md") for fault in faults)
         if not faults:
             brought = tuple(tool for name in skill.tools for tool in granted[name] if tool in tools)
             skills[stem] = Skill(skill.name, skill.description, skill.body, brought, skill.audience)
@@ -182,8 +215,8 @@ def _skills(
 def _no_tool(name: str, granted: Mapping[str, tuple[str, ...]], line: int) -> Refused:
     if name in BUILT_IN:
         what = f"the tool `{name}` has nothing to read: there is no {NEEDS[name]} in the content folder"
-        return Refused(line, what, f"Write {NEEDS[name]}, or take `{name}` out")
-    return no_such("tool", name, granted, line)
+        return Refused(line, what, f"Write {NEEDS[name]}, or take `{name}` out", "tools")
+    return no_such("tool", name, granted, line, "tools")
 
 
 def _bots(folder: Path, house: House, names: _Names, refusals: list[Refusal]) -> dict[str, Bot]:
@@ -193,15 +226,16 @@ def _bots(folder: Path, house: House, names: _Names, refusals: list[Refusal]) ->
 
 
 def _bot(file: Path, house: House, names: _Names) -> Bot:
-    matter = read_file(file)
+    matter = read_file(file, names.instead)
     refused = [*never_acted_on(matter)]
     values, body = matter.values, matter.body
     if not body:
-        refused.append(Refused(matter.body_line, "the body is empty", "Write under the front matter who the bot is"))
+        instead = "Write under the front matter who the bot is"
+        refused.append(Refused(matter.body_line, "the body is empty", instead, "body"))
     refused.extend(_unknown_names(matter, names))
     try:
         if isinstance(values.get("extends"), str) and values["extends"]:
-            values, body = _extended(file, matter)
+            values, body = _extended(file, matter, names.instead)
         known = validated(BotMatter, values, matter, BLOCKS)
     except Many as many:
         raise Many([*refused, *many.refused]) from None
@@ -211,28 +245,32 @@ def _bot(file: Path, house: House, names: _Names) -> Bot:
     return _with_names(bot, names)
 
 
-def _extended(file: Path, matter: Matter, below: tuple[str, ...] = ()) -> tuple[dict[str, Any], str]:
+def _extended(
+    file: Path, matter: Matter, instead: Mapping[Path, bytes], below: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], str]:
     """The keys and the body of a bot over those of the one it extends: the other's words and tools come first."""
     slug = matter.values.get("extends")
     if not isinstance(slug, str) or not slug:
         return matter.values, matter.body
     line = matter.line(("extends",))
     if slug == file.stem or slug in below:
-        raise Many([Refused(line, f"`{slug}` extends itself", "Take `extends:` out of one of them")])
+        raise Many([Refused(line, f"`{slug}` extends itself", "Take `extends:` out of one of them", "extends")])
     other = next((p for p in (file.parent / f"{slug}.md", _KIT_BOTS / f"{slug}.md") if p.is_file()), None)
     if other is None:
         known = {path.stem for place in (file.parent, _KIT_BOTS) for path in _texts(place)} - {file.stem}
-        raise Many([no_such("bot", slug, known, line)])
+        raise Many([no_such("bot", slug, known, line, "extends")])
     try:
-        values, body = _extended(other, read_file(other), (*below, file.stem))
+        values, body = _extended(other, read_file(other, instead), instead, (*below, file.stem))
         validated(BotMatter, {key: value for key, value in values.items() if key != "extends"}, matter, BLOCKS)
     except Refused as fault:
-        raise Many([Refused(line, f"`{slug}` is refused itself: {fault.what}", "Mend that file first")]) from None
+        raise Many(
+            [Refused(line, f"`{slug}` is refused itself: {fault.what}", "Mend that file first", "extends")]
+        ) from None
     except Many as many:
         if any(fault.line == line and "extends itself" in fault.what for fault in many.refused):
             raise
         what = f"`{slug}` is refused itself: {many.refused[0].what}"
-        raise Many([Refused(line, what, "Mend that file first")]) from None
+        raise Many([Refused(line, what, "Mend that file first", "extends")]) from None
     merged = {**values, **matter.values}
     for key, value in matter.values.items():
         theirs = values.get(key)
@@ -255,7 +293,7 @@ def _unknown_names(matter: Matter, names: _Names) -> list[Refused]:
             faults.append(_no_tool(str(name), names.granted, matter.line(("tools", n))))
     for n, name in enumerate(_listed(matter.values.get("skills", []))):
         if str(name) not in names.skills and name != ALL:
-            faults.append(no_such("skill", str(name), [*names.skills, ALL], matter.line(("skills", n))))
+            faults.append(no_such("skill", str(name), [*names.skills, ALL], matter.line(("skills", n)), "skills"))
     return faults
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from agents_core.audience import Held
 from agents_core.bots import Bot
-from agents_core.compile import all_files, bot_files, compile_folder
+from agents_core.compile import Compiled, all_files, bot_files, compile_folder
 from agents_core.errors import ContentRefused
 from agents_core.matter import Refusal
 from agents_core.offer import Offer, Skill, offer
@@ -51,6 +51,16 @@ class Bots(Mapping[str, Bot]):
         return self._compiled.refusals
 
     @property
+    def folder(self) -> Path:
+        """The content folder."""
+        return self._folder
+
+    @property
+    def compiled(self) -> Compiled:
+        """What the folder came to at the last look, the bots that are kept among it."""
+        return self._compiled
+
+    @property
     def house(self) -> House:
         """The words that thinking adds."""
         return self._compiled.house
@@ -83,9 +93,12 @@ class Bots(Mapping[str, Bot]):
         """What the site's files say of what it offers, what is on and who people are."""
         return self._compiled.facts
 
-    async def fresh(self) -> None:
-        """Read the folder again where a file changed. Off the event loop; the last good version of each bot stays."""
-        if self._clock() - self._looked_s < LOOK_S:
+    async def fresh(self, *, now: bool = False) -> None:
+        """Read the folder again where a file changed. Off the event loop; the last good version of each bot stays.
+
+        It looks every half second at most, but where somebody who has just written says `now`.
+        """
+        if self._clock() - self._looked_s < LOOK_S and not now:
             return
         self._looked_s = self._clock()
         seen = self._look()

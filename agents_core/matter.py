@@ -26,12 +26,13 @@ _PLAIN_TAGS = "tag:yaml.org,2002:"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Refusal:
-    """Something in a file that will not do. `line` counts from 1."""
+    """Something in a file that will not do. `line` counts from 1; `key` is the key at fault, with dots."""
 
     file: str
     line: int
     what: str
     instead: str
+    key: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.what}. {self.instead}."
@@ -42,11 +43,15 @@ class Refusal:
 
 
 class Refused(Exception):
-    """One refusal, on its way out of the reading. `line` counts from 1 within the file."""
+    """One refusal, on its way out of the reading. `line` counts from 1 within the file; `key` as in `Refusal`."""
 
-    def __init__(self, line: int, what: str, instead: str) -> None:
+    def __init__(self, line: int, what: str, instead: str, key: str = "") -> None:
         super().__init__(what)
-        self.line, self.what, self.instead = line, what, instead
+        self.line, self.what, self.instead, self.key = line, what, instead, key
+
+    def of(self, file: str) -> Refusal:
+        """The refusal, of that file."""
+        return Refusal(file, self.line, self.what, self.instead, self.key)
 
 
 Path_ = tuple[str | int, ...]
@@ -92,10 +97,10 @@ def split(data: bytes) -> Matter:
     return Matter(values, places, written, "\n".join(lines[end + 1 :]).strip(), end + 2)
 
 
-def read_file(file: Path) -> Matter:
-    """The file taken apart. Raises `Refused`."""
+def read_file(file: Path, instead: Mapping[Path, bytes] | None = None) -> Matter:
+    """The file taken apart, or what is to stand `instead` of it. Raises `Refused`."""
     try:
-        return split(file.read_bytes())
+        return split((instead or {}).get(file) or file.read_bytes())
     except OSError as fault:
         raise Refused(1, f"the file cannot be read ({fault.strerror})", "Let the server read it") from None
 

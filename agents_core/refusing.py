@@ -39,15 +39,21 @@ def validated(model: type[_M], values: Mapping[str, Any], matter: Matter, blocks
     try:
         return model.model_validate(values)
     except ValidationError as fault:
-        raise Many([in_words(error, matter, blocks) for error in fault.errors(include_url=False)]) from None
+        raise Many([_keyed(error, matter, blocks) for error in fault.errors(include_url=False)]) from None
 
 
-def no_such(kind: str, name: str, known: Iterable[str], line: int) -> Refused:
+def no_such(kind: str, name: str, known: Iterable[str], line: int, key: str = "") -> Refused:
     """A name that names nothing."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, 1)
     there = f"There are {', '.join(names[:40])}" if names else f"There is no {kind} at all"
-    return Refused(line, f"there is no {kind} `{name}`", f"Did you mean `{close[0]}`?" if close else there)
+    return Refused(line, f"there is no {kind} `{name}`", f"Did you mean `{close[0]}`?" if close else there, key)
+
+
+def _keyed(error: ErrorDetails, matter: Matter, blocks: Blocks) -> Refused:
+    refused = in_words(error, matter, blocks)
+    refused.key = ".".join(part for part in error["loc"] if isinstance(part, str))
+    return refused
 
 
 def in_words(error: ErrorDetails, matter: Matter, blocks: Blocks) -> Refused:
