@@ -38,6 +38,7 @@ from agents_core.providers import (
     Words,
 )
 from agents_core.recall import Memory
+from agents_core.tally import Tally
 from agents_core.tools import Answered, Handed, Tool
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "Refusal",
     "ScriptProvider",
     "Started",
+    "Tally",
     "Tool",
     "Trace",
     "Uncounted",

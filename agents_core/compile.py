@@ -79,18 +79,27 @@ def compile_folder(folder: Path) -> Compiled:
     )
 
 
-def try_bot(found: Compiled, folder: Path, slug: str, data: bytes) -> list[Refusal]:
-    """What would be refused if `data` stood in the file of `slug`: there, and of the bots that extend it.
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a file that is not written yet would come to: the bot (None where it is refused), and what is refused."""
+
+    bot: Bot | None
+    refusals: tuple[Refusal, ...]
+
+
+def try_bot(found: Compiled, folder: Path, slug: str, data: bytes) -> Tried:
+    """What it would come to if `data` stood in the file of `slug`: its refusals, and those of bots that extend it.
 
     Tools and skills are those of `found`, the compile of the same folder; nothing of them is loaded again.
     """
     file = bot_file(folder, slug)
     refusals: list[Refusal] = []
     names = _Names(found.skills, found.granted, {file: data})
-    _bots(folder, found.house, names, refusals)
+    bots = _bots(folder, found.house, names, refusals)
     own = file.relative_to(folder).as_posix()
     before = {(each.file, each.what) for each in found.refusals}
-    return sorted({each for each in refusals if each.file == own or (each.file, each.what) not in before})
+    told = sorted({each for each in refusals if each.file == own or (each.file, each.what) not in before})
+    return Tried(bots.get(slug), tuple(told))
 
 
 def taken_over(folder: Path, slug: str, data: bytes) -> dict[str, Any]:

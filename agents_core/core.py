@@ -37,6 +37,7 @@ from agents_core.recall import Memories
 from agents_core.reckoning import lower
 from agents_core.rows import MIGRATIONS as STORE_MIGRATIONS
 from agents_core.store import Held, Record, Store
+from agents_core.tally import Tally, tally
 from agents_core.turn import Turn
 from agents_core.unwritten import Unwritten
 from agents_core.worker import Worker
@@ -197,6 +198,15 @@ class Core:
     def resting(self) -> dict[str, bool]:
         """Of each provider by name whether it is left alone at this moment, because it failed too often."""
         return self._means.line.resting
+
+    async def tally(self, since_s: float) -> Mapping[str, Tally]:
+        """What each bot's answers came to since then (Unix seconds)."""
+        return await tally(self._store.database, since_s)
+
+    @property
+    def providers(self) -> tuple[Provider, ...]:
+        """Who thinks, in order."""
+        return self._providers
 
     async def warm(self) -> None:
         """Start what answers locally and let it read what is fixed of each spoken bot's prompt.

@@ -24,6 +24,7 @@ from llm_door import Keeping, Session, create_door, keep, single_user
 from tts import create_speech
 from voice import create_voice
 from web import Asker, Who, create_memories, create_pages, create_threads
+from web.desk import create_desk_pages
 from web.signin import create_signin, keep_signed_in, session_of
 
 
@@ -80,8 +81,12 @@ def _include(app: FastAPI, house: House) -> None:
     who = _asker(session, house.signer)
     app.include_router(create_threads(house.kept, who))
     app.include_router(create_memories(house.core.memories, who))
+    for router in house.desk.routers(who):
+        app.include_router(router)
     app.add_api_route("/metrics", house.metrics.response, include_in_schema=False)
-    app.include_router(create_pages(house.cards, house.readiness, rooms=room_client_for(house.settings)))
+    client = room_client_for(house.settings)
+    app.include_router(create_desk_pages(house.desk.owner, rooms=client))
+    app.include_router(create_pages(house.cards, house.readiness, owner=house.desk.owner, rooms=client))
 
 
 def _asker(session: Session, signer: Signer) -> Who:

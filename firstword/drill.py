@@ -67,11 +67,16 @@ async def configured(settings: Settings) -> list[Tried]:
     except ModelsError as fault:
         missing.append(Tried("local", settings.brain_model, 1, 1, False, None, "", str(fault)))
     try:
-        each = [(provider, key) for provider in providers for key in range(provider.keys)]
-        return [*[await _tried(provider, key, live=settings.live) for provider, key in each], *missing]
+        return [*await ask_all(providers, live=settings.live), *missing]
     finally:
         for provider in providers:
             await provider.close()
+
+
+async def ask_all(providers: Sequence[Provider], *, live: bool) -> list[Tried]:
+    """Ask each of them, key by key, one after the other."""
+    each = [(provider, key) for provider in providers for key in range(provider.keys)]
+    return [await _tried(provider, key, live=live) for provider, key in each]
 
 
 async def _tried(provider: Provider, key: int, *, live: bool) -> Tried:

@@ -9,21 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Container
+from collections.abc import Awaitable, Container, Mapping
+from typing import Any
 
 from agents_core import Bot, Core, check_bots
 from agents_core import BotVoice as WrittenVoice
 from agents_core.library import Bots
 from asr import Ear, HearingSource, Listener, ListenSettings, SmartTurn, WhisperRecogniser
 from database import Database
+from firstword.desk import Desk
 from firstword.errors import CannotStart
 from firstword.metrics import Metrics
 from firstword.settings import Settings
 from firstword.thinking import embedder_for, providers_for, thinks_for_nothing
-from firstword.voices import endpoint_for, engine_for, others_for
+from firstword.voices import ENGINES, endpoint_for, engine_for, others_for
 from grant import Signer
 from models import Lane, Lanes, Store
-from tts import Speaker, SpeechSource
+from tts import Engine, Speaker, SpeechSource
 from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts
 from voice.kept import Kept
 from web import BotCard
@@ -126,6 +128,8 @@ class House:
         self.metrics = Metrics(self.moment)
         self.warmed = False
         self._faults: list[str] = []
+        self._loading = asyncio.Lock()
+        self.desk = Desk(self)
 
     async def warm(self) -> None:
         """Run each engine once, so that nobody's first turn is the slow one.
@@ -153,6 +157,7 @@ class House:
     async def close(self) -> None:
         """Close what was opened, last first."""
         await self.calls.close()
+        await self.desk.close()
         await self._door.close()
         await self.removed.close()
         await self._people.close()
@@ -202,10 +207,29 @@ class House:
             bot=self._bot_voice,
             origins=frozenset(self.settings.allowed_origins),
             ice_servers=ice_servers_for(self.settings),
-            observe=self.metrics.observe,
+            observe=self._observe,
             limits=limits_of(self.settings),
             kept=self.kept,
         )
+
+    def engine_of(self, name: str) -> Engine | None:
+        """The engine of that name, where it is loaded."""
+        if name == self.settings.voice_engine:
+            return self._engine
+        if name == "endpoint":
+            return self._endpoint
+        return self._others[name][0] if name in self._others else None
+
+    async def engine_loaded(self, name: str) -> str:
+        """Load an engine that a bot has come to name; why that cannot be, or nothing where it can speak."""
+        async with self._loading:
+            if self.engine_of(name) is not None:
+                return ""
+            if name not in ENGINES:
+                return f"there is no engine {name!r}; there are {', '.join(ENGINES)}"
+            had, refused = await asyncio.to_thread(others_for, self.settings, {name})
+            self._others |= {each: (engine, self.lanes.lane(each)) for each, engine in had.items()}
+        return refused.get(name, "")
 
     def speech_source(self) -> SpeechSource:
         """What `/v1/audio/speech` speaks with."""
@@ -215,6 +239,11 @@ class House:
         """What `/v1/audio/transcriptions` hears with."""
         return HearingSource(self._ear.recogniser, self._ear_lane, self._ear.silero, language=self.settings.language)
 
+    def _observe(self, bot: str, trace: Mapping[str, Any]) -> None:
+        """One answer's receipt: counted, and its first word kept for the owner."""
+        self.metrics.observe(bot, trace)
+        self.desk.observe(bot, trace)
+
     def _listener(self, bot: BotVoice) -> Listener:
         # The ear expects the words of the bot's topic, or of what it says first.
         hint = self._written(bot).topic or bot.greeting
@@ -222,7 +251,10 @@ class House:
         return Listener(self._ear, settings=how, language=bot.language)
 
     def _speaker(self, bot: BotVoice) -> Speaker:
-        written = self._written(bot)
+        return self.speaker_of(self._written(bot))
+
+    def speaker_of(self, written: WrittenVoice) -> Speaker:
+        """A mouth for one conversation, as a voice block means it; the house's own engine where that cannot be had."""
         local = (self._engine, self._voice_lane)
         engine, lane = local
         if written.by == "endpoint" and self._endpoint is not None:
@@ -306,6 +338,7 @@ async def open_house(settings: Settings, base_url: str, *, works: bool = True) -
         house = House(settings, base_url, core, kept)
         if identity_for(settings) is not None:
             await house.removed.open()
+        await house.desk.open()
         return house
     except BaseException:
         await kept.close()

@@ -22,14 +22,26 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 def engine_for(settings: Settings, name: EngineName | None = None) -> Engine:
     """The local engine `name` (FIRSTWORD_VOICE_ENGINE where it is left out). Raises `WeightsMissing` and `NoVoice`."""
-    threads = settings.engine_threads
-    match name or settings.voice_engine:
+    threads, chosen = settings.engine_threads, name or settings.voice_engine
+    folder = folder_of(settings, chosen)
+    match chosen:
         case "piper":
-            return PiperEngine(_folder(settings, settings.voice_model), threads=threads, streaming=settings.streaming)
+            return PiperEngine(folder, threads=threads, streaming=settings.streaming)
         case "kokoro":
-            return KokoroEngine(_folder(settings, settings.kokoro_model), threads=threads)
+            return KokoroEngine(folder, threads=threads)
         case "supertonic":
-            return SupertonicEngine(settings.supertonic or settings.models / "supertonic-3", threads=threads)
+            return SupertonicEngine(folder, threads=threads)
+
+
+def folder_of(settings: Settings, name: EngineName) -> Path:
+    """Where the weights of an engine are. Raises `WeightsMissing`."""
+    match name:
+        case "piper":
+            return _folder(settings, settings.voice_model)
+        case "kokoro":
+            return _folder(settings, settings.kokoro_model)
+        case "supertonic":
+            return settings.supertonic or settings.models / "supertonic-3"
 
 
 def engine_names(asked: Iterable[str]) -> tuple[EngineName, ...]:

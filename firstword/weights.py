@@ -47,12 +47,16 @@ def fetch(names: tuple[str, ...], *, quiet: bool) -> list[str]:
         weights = store.catalog[name]
         if not store.present(name) and not quiet:
             click.echo(f"{name}: {weights.what_for}, {weights.download_bytes / 1e6:.0f} MB, {weights.licence}")
-        progress = None if quiet else _bar()
-        if pull(store, name, progress=progress, after={"piper": _split}):
+        if fetch_one(store, name, None if quiet else _bar()):
             fetched.append(name)
             if not quiet:
                 click.echo(f"\r  {name} is here and whole" + " " * 30)
     return fetched
+
+
+def fetch_one(store: Store, name: str, progress: Progress | None) -> bool:
+    """Fetch the weights `name` and make them ready; True where they were not here before. Raises `ModelsError`s."""
+    return pull(store, name, progress=progress, after={"piper": _split})
 
 
 def examine(*, measure: bool) -> dict[str, Any]:

@@ -41,7 +41,9 @@ class StaticFiles:
 
     def __init__(self, folder: Path, beside: Mapping[str, Path] | None = None) -> None:
         self._files = {
-            path.name: _read(path) for path in sorted(folder.iterdir()) if path.is_file() and path.suffix in _TYPES
+            path.relative_to(folder).as_posix(): _read(path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.suffix in _TYPES
         }
         self.names = tuple(self._files)
         self._files |= {name: _read(path) for name, path in (beside or {}).items()}

@@ -37,8 +37,8 @@ _ICONS = {
 }
 
 
-def home_page(bots: Sequence[BotCard], *, static: str) -> str:
-    """The list of bots."""
+def home_page(bots: Sequence[BotCard], *, static: str, owner: bool = False) -> str:
+    """The list of bots; for an owner with the way to the desk."""
     cards = "".join(
         _fill(
             '<li><a class="card" href="/app/voice/$slug"><fw-orb shape="$visual" small aria-hidden="true"></fw-orb>'
@@ -57,6 +57,7 @@ def home_page(bots: Sequence[BotCard], *, static: str) -> str:
         + _fill('<script type="module" src="$static/orb.js"></script>\n</head>\n', static=static)
         + '<body class="home">\n<main>\n<h1>Firstword</h1>\n<p class="lead">Choose who you would like to talk to.</p>\n'
         + listed
+        + ('\n<p><a class="to-desk" href="/app/desk">The desk</a></p>' if owner else "")
         + "\n</main>\n</body>\n</html>\n"
     )
 
@@ -68,6 +69,37 @@ def missing_page(what: str, *, static: str) -> str:
         '</head>\n<body class="home">\n<main>\n<h1>Nobody here</h1>\n<p class="lead">$what</p>\n'
         '<p><a class="button" href="/">See who is</a></p>\n</main>\n</body>\n</html>\n',
         what=what,
+    )
+
+
+_ROOMS = (
+    ("bots", "/app/desk", "Bots"),
+    ("conversations", "/app/desk/conversations", "Conversations"),
+    ("health", "/app/desk/health", "Health"),
+)
+
+
+def desk_page(room: str, slug: str, *, static: str) -> str:
+    """A room of the owner's desk: `bots`, `bot` (then with its `slug`), `conversations` or `health`."""
+    title = next((name for one, _, name in _ROOMS if one == room), "A bot")
+    head = _fill(_HEAD, language="en", title=f"{title} · Desk · Firstword", static=static)
+    here = {"bot": "bots"}.get(room, room)
+    links = "".join(
+        f'<a href="{address}"{" aria-current=page" if one == here else ""}>{name}</a>' for one, address, name in _ROOMS
+    )
+    return (
+        head
+        + _fill(
+            '<link rel="stylesheet" href="$static/desk/desk.css">\n'
+            '<script type="module" src="$static/desk/$room.js"></script>\n</head>\n',
+            static=static,
+            room=room,
+        )
+        + _fill('<body class="desk" data-slug="$slug">\n', slug=slug)
+        + '<header class="desk-top"><a class="desk-home" href="/" title="All bots">Firstword</a>\n'
+        + f'<nav aria-label="Desk">{links}</nav></header>\n'
+        + '<main id="room" tabindex="-1"><h1 id="title"></h1><p class="small" id="said" role="status">Looking…</p>'
+        + '</main>\n<noscript><p class="bare">The desk needs JavaScript.</p></noscript>\n</body>\n</html>\n'
     )
 
 

@@ -6,7 +6,7 @@ nothing that this server did not send.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ _POLICY = (
     "form-action 'self'",
     "frame-ancestors 'none'",
 )
-_HEADERS = {
+PAGE_HEADERS = {
     "Content-Security-Policy": "; ".join((*_POLICY, "connect-src 'self'")),
     "Cache-Control": "no-store",
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
@@ -53,10 +53,16 @@ class RoomClient:
         return f"ws{safe}://{rest} http{safe}://{rest}"
 
 
+def static_files(folder: Path = _STATIC, rooms: RoomClient | None = None) -> StaticFiles:
+    """The static files of every page."""
+    return StaticFiles(folder, {"livekit-client.js": rooms.script} if rooms else None)
+
+
 def create_pages(
     bots: Callable[[], Sequence[BotCard]],
     ready: Callable[[], dict[str, Any]] | None = None,
     *,
+    owner: Callable[[Request], Awaitable[object | None]] | None = None,
     folder: Path = _STATIC,
     rooms: RoomClient | None = None,
 ) -> APIRouter:
@@ -65,17 +71,19 @@ def create_pages(
     `bots` gives the bots there are at this moment. `ready`, where given, is served as `/readyz`: `{"ready": bool,
     "loading": [{"name", "what", "bytes", "total_bytes"}], "faults": [str]}`, with status 503 until it is ready; leave
     it out where somebody else serves that address in this shape. `rooms` is there where the page may join rooms.
+    `owner`, where given, says which owner of the site asks: they are shown the way to the desk.
     """
     router = APIRouter(include_in_schema=False)
-    files = StaticFiles(folder, {"livekit-client.js": rooms.script} if rooms else None)
+    files = static_files(folder, rooms)
     connect = f"connect-src 'self' {rooms.addresses}" if rooms else "connect-src 'self'"
-    headers = {**_HEADERS, "Content-Security-Policy": "; ".join((*_POLICY, connect))}
+    headers = {**PAGE_HEADERS, "Content-Security-Policy": "; ".join((*_POLICY, connect))}
     base = f"/static/{files.digest}"
-    modules = tuple(name for name in files.names if name.endswith(".js") and not name.endswith("worklet.js"))
+    modules = tuple(name for name in files.names if _of_a_talk(name))
 
     @router.get("/")
-    async def home() -> HTMLResponse:
-        return HTMLResponse(home_page(bots(), static=base), headers=_HEADERS)
+    async def home(request: Request) -> HTMLResponse:
+        owned = owner is not None and await owner(request) is not None
+        return HTMLResponse(home_page(bots(), static=base, owner=owned), headers=PAGE_HEADERS)
 
     @router.get("/app/voice/{slug}")
     async def voice(slug: str) -> HTMLResponse:
@@ -100,5 +108,10 @@ def create_pages(
     return router
 
 
+def _of_a_talk(name: str) -> bool:
+    """Whether a file is a script of the conversation: no worklet, and nothing of the desk."""
+    return name.endswith(".js") and not name.endswith("worklet.js") and "/" not in name
+
+
 def _missing(what: str, base: str) -> HTMLResponse:
-    return HTMLResponse(missing_page(what, static=base), status_code=404, headers=_HEADERS)
+    return HTMLResponse(missing_page(what, static=base), status_code=404, headers=PAGE_HEADERS)

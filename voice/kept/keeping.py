@@ -77,6 +77,10 @@ class Kept:
         limit = max(1, min(limit, PAGE))
         return await self._reading(self._rows.threads(subject, bot, before=before, limit=limit))
 
+    async def counted(self, since_s: float) -> dict[str, int]:
+        """How many conversations there were with each bot since then (Unix seconds). Raises `ThreadAway`."""
+        return await self._reading(self._rows.counted(since_s))
+
     async def read(self, subject: str, thread: str) -> tuple[KeptThread, list[KeptLine]]:
         """A thread and its lines, oldest first. Raises `ThreadNotThere` and `ThreadAway`."""
         waiting = self.scribe.waiting(subject, thread)

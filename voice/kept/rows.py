@@ -50,6 +50,13 @@ class Rows:
         async with self._database.read() as db:
             return [KeptThread(*row) for row in await db.execute(newest)]
 
+    async def counted(self, since_s: float) -> dict[str, int]:
+        """How many threads of each bot were spoken in since then."""
+        since = [THREADS.c.said_s > since_s, THREADS.c.forgotten_s.is_(None)]
+        asked = select(THREADS.c.bot, func.count()).where(*since).group_by(THREADS.c.bot)
+        async with self._database.read() as db:
+            return {bot: int(times) for bot, times in await db.execute(asked)}
+
     async def read(self, subject: str, thread: str) -> tuple[KeptThread, list[KeptLine]] | None:
         """A thread and its lines, oldest first, the newest thousand; None where it is not there or not theirs."""
         one = select(*_THREAD).where(*_theirs(subject, thread))

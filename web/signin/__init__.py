@@ -2,6 +2,6 @@
 
 from web.signin.keeper import keep_signed_in
 from web.signin.removed import Removed
-from web.signin.routes import Identity, create_signin, session_of
+from web.signin.routes import Identity, create_signin, owner_of, session_of
 
-__all__ = ["Identity", "Removed", "create_signin", "keep_signed_in", "session_of"]
+__all__ = ["Identity", "Removed", "create_signin", "keep_signed_in", "owner_of", "session_of"]

@@ -50,7 +50,8 @@ class _Keeper:
                 await refusal(scope, receive, send)
                 return
         path = request.url.path
-        page = path == "/" or path.startswith("/app/voice/")
+        page = path in ("/", "/app/desk") or path.startswith(("/app/voice/", "/app/desk/"))
+        page = page and not path.startswith("/app/desk/api/")
         if page and request.method == "GET" and read(request.session) is None:
             await RedirectResponse(f"/signin?next={quote(path)}", status_code=303)(scope, receive, send)
             return

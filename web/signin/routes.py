@@ -54,6 +54,16 @@ def session_of(removed: Removed) -> Callable[[Request], Awaitable[Person | None]
     return session
 
 
+def owner_of(removed: Removed) -> Callable[[Request], Awaitable[Visitor | None]]:
+    """Says which owner asks: somebody signed in as one who was not removed, else None."""
+
+    async def owner(request: Request) -> Visitor | None:
+        visitor = await _present(request, removed)
+        return visitor if visitor is not None and visitor.role == "owner" else None
+
+    return owner
+
+
 def create_signin(identity: Identity, removed: Removed, *, client: OAuth | None = None) -> APIRouter:
     """`/signin`, `/signin/back`, `/signout`, `/app/me`, `/app/people/…`."""
     router = APIRouter(include_in_schema=False)

@@ -22,6 +22,8 @@ export class Drawer {
     /** @type {string | null} */
     this.next = null;
     this.opened = 0;
+    /** @type {Set<string> | null} */
+    this.shared = null;
     dialog.addEventListener("click", (event) => this.#clicked(/** @type {HTMLElement} */ (event.target)));
   }
 
@@ -41,7 +43,7 @@ export class Drawer {
     const turn = ++this.opened;
     let page;
     try {
-      page = await this.threads.list(before);
+      [page, this.shared] = await Promise.all([this.threads.list(before), this.threads.shared()]);
     } catch (fault) {
       this.said.textContent = /** @type {Error} */ (fault).message;
       return;
@@ -77,9 +79,33 @@ export class Drawer {
     forget.ariaLabel = `Forget “${thread.title}”`;
     forget.title = "Forget";
     forget.textContent = "×";
-    row.append(open, forget);
+    row.append(open, ...(this.shared ? [this.#sharing(thread, this.shared)] : []), forget);
     rows.set(row, thread);
     return row;
+  }
+
+  /** Whether the owner of the site may read it: theirs to say. @param {Thread} thread @param {Set<string>} shared */
+  #sharing(thread, shared) {
+    const made = button("", "share", "tool share");
+    made.ariaLabel = `Let the owner of this site read “${thread.title}”`;
+    const show = (/** @type {boolean} */ open) => {
+      made.ariaPressed = String(open);
+      made.title = open ? "The owner may read it" : "Only you read it";
+    };
+    show(shared.has(thread.id));
+    made.addEventListener("click", async () => {
+      const open = made.ariaPressed !== "true";
+      try {
+        await this.threads.share(thread.id, open);
+      } catch (fault) {
+        this.said.textContent = /** @type {Error} */ (fault).message;
+        return;
+      }
+      open ? shared.add(thread.id) : shared.delete(thread.id);
+      show(open);
+      this.said.textContent = open ? "The owner of this site may read it." : "Only you can read it.";
+    });
+    return made;
   }
 
   /** @param {HTMLElement} target */

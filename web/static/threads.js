@@ -27,6 +27,17 @@ export class Threads {
     return ask("GET", `/app/threads/${encodeURIComponent(id)}`);
   }
 
+  /** The conversations that are open to the owner of the site; null where nothing can be opened. @returns {Promise<Set<string> | null>} */
+  async shared() {
+    const { shared } = await ask("GET", "/app/shared").catch(() => ({ shared: null }));
+    return shared && new Set(shared);
+  }
+
+  /** Open a conversation to the owner, or shut it. @param {string} id @param {boolean} open @returns {Promise<void>} */
+  share(id, open) {
+    return ask(open ? "PUT" : "DELETE", `/app/shared/${encodeURIComponent(id)}`);
+  }
+
   /** @param {string} id @returns {Promise<void>} */
   forget(id) {
     return ask("DELETE", `/app/threads/${encodeURIComponent(id)}`);
