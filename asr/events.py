@@ -59,7 +59,8 @@ class Words:
 
     `stable` is the beginning of a partial that two guesses in a row agree on, and all of the final text. `verdict` is
     what the judge makes of the words (partials carry "unsure"), `decided_by` which witness decided, and `recognise_ms`
-    what the recogniser took. `words` have their times where `ListenSettings.word_times` asks for them.
+    what the recogniser took. `words` have their times where `ListenSettings.word_times` asks for them. `no_speech` and
+    `mean_log_probability` are the recogniser's own doubts; 0 from one that has none to tell.
     """
 
     kind: Literal["partial", "final"]
@@ -73,6 +74,8 @@ class Words:
     decided_by: str = ""
     recognise_ms: float = 0.0
     stable: str = ""
+    no_speech: float = 0.0
+    mean_log_probability: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,5 +69,7 @@ class Telling:
                 decided_by=understood.judgement.decided_by,
                 recognise_ms=understood.recognise_ms,
                 stable=stable,
+                no_speech=heard.no_speech,
+                mean_log_probability=heard.mean_log_probability,
             )
         )

@@ -37,9 +37,10 @@ _REPLIES: dict[str, str] = {
     "nl": "ja oké ok klopt",
     "pt": "sim tá ok certo",
 }
-# Words that ask for the turn; said alone they are a person's, even where the assistant has just used them.
+# Words that ask for the turn; said alone they are a person's, even where the assistant has just used them. Recognisers
+# write "start" and "stopped" for a "stop" that was spoken over something.
 _STOPS: dict[str, str] = {
-    "en": "stop wait no hold on hang hey sorry excuse me pause enough quiet please listen",
+    "en": "stop start stopped wait no hold on hang hey sorry excuse me pause enough quiet please listen",
     "de": "stopp halt warte warten nein moment entschuldigung sorry genug bitte hör zu",
     "fr": "stop attends attendez non pardon excuse excusez moi arrête arrêtez silence",
     "es": "para alto espera espere no perdón disculpa disculpe basta momento",
@@ -53,6 +54,8 @@ _FILLERS = (
 )
 # Somebody laughs, in any language that these letters are used for.
 _LAUGHTER = re.compile(r"(?:h?[aeio]h|h[aeio]){2,}|ha|he|hah|heh")
+# Or hums, and the recogniser spells it: "M.H.N."
+_HUM = re.compile(r"[mhn]{1,4}")
 # One noise may be doubled ("yeah yeah", "uh huh"); more than this is a sentence.
 _MOST_NOISES = 3
 
@@ -65,7 +68,7 @@ def is_backchannel(text: str, language: str = "en") -> bool:
         plain = re.sub(rf"\b{phrase}\b", "_", plain)
     noises = ["_", *_NOISES.get(code, "").split()]
     words = plain.split()
-    said = [word for word in words if not _LAUGHTER.fullmatch(word)]
+    said = [word for word in words if not _LAUGHTER.fullmatch(word) and not (noises[1:] and _HUM.fullmatch(word))]
     return bool(words) and len(said) <= _MOST_NOISES and all(word in noises for word in said)
 
 

@@ -7,11 +7,11 @@ at most one answer, which is either dropped, interrupted or played to its end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
-from echo import is_backchannel, is_own, is_reply, is_stop, novel_words
+from echo import is_own
 from voice.events import (
     AllSent,
     Asked,
@@ -33,7 +33,6 @@ from voice.events import (
     Live,
     Mode,
     Nobody,
-    Phase,
     Prepare,
     Resume,
     Said,
@@ -46,19 +45,12 @@ from voice.events import (
     Voiced,
     Why,
 )
+from voice.overlap import Over, spoken, whose
+from voice.state import Answer, State
 
 # A candidate with no speech behind it is a cough, a click or a door; one where speech goes on gets time for a word.
 HOLD_S = 0.7
 HOLD_SPEECH_S = 2.0
-# Words need a voice: "Stop." has a pitch for 0.10 to 0.14 s, a cough for at most 0.10, a click or a key for 0.02.
-WORD_S = 0.08
-# On loudspeakers a short sound is heard with scraps of our own words in it, and "uh-huh" becomes "about is"; there only
-# a plain call to stop is taken from so little. "Wait a moment" has 0.4 s of pitch and "uh-huh" 0.1 to 0.22, of which a
-# leak hides half; what has at most one word that we did not just say must be a sentence ("I see" has 0.26).
-PHRASE_S, SENTENCE_S = 0.18, 0.26
-_NOVEL = 2
-# Playback is paused, so nothing is lost by waiting for the final words: a laugh is "Thank you" first and then nothing.
-_SURE_WORDS = 3
 # The door gives an answer its words within 25 s or says that it cannot; after this the answer is given up.
 THINK_S = 30.0
 # Our own voice still arrives this long after it ended: the longest device lag (1.4 s), an utterance's tail and a wait.
@@ -67,45 +59,6 @@ OWN_VOICE_S = 4.0
 COMMIT_S = 3.0
 # Only so much of what was said can come back: the last half minute of speech.
 _SAID_CHARS = 600
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The one answer there is: prepared, then let go, then audible."""
-
-    id: int
-    text: str
-    let_go: bool = False
-    audible: bool = False
-    ending: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where the conversation stands. The fields of the second block are the session's choices."""
-
-    phase: Phase = "listening"
-    turn: int = -1
-    generation: int = -1
-    closed: tuple[int, int] = (-1, -1)
-    words: str = ""
-    started_at_s: float = 0.0
-    answer: Answer | None = None
-    answers: int = 0
-    since: float = 0.0
-    speech_in_hold: bool = False
-    voiced_s: float = float("inf")
-    leaks: bool = False
-    said: str = ""
-    said_until: float = float("-inf")
-    committing_until: float = float("-inf")
-    wanted: bool = False
-
-    mode: Mode = "open"
-    preempt: bool = True
-    respond: bool = True
-    interruptible: bool = True
-    language: str = "en"
 
 
 Stepped = tuple[State, tuple[Command, ...]]
@@ -191,13 +144,8 @@ def _over_started(state: State, now: float) -> Stepped:
     )
 
 
-def _spoken(text: str) -> str:
-    """`text`, or "" where there is no word in it: recognisers write "." and "..." for a breath."""
-    return text.strip() if any(c.isalnum() for c in text) else ""
-
-
 def _words(state: State, event: Words, now: float) -> Stepped:
-    text = _spoken(event.text)
+    text = spoken(event.text)
     if event.kind == "partial":
         began = () if state.phase in ("hearing", "pausing") else (Started(state.started_at_s),)
         if not text or (now < state.said_until and is_own(text, state.said)):
@@ -226,33 +174,20 @@ def _may_prepare(state: State, event: Words) -> bool:
 
 def _over_words(state: State, event: Words, now: float) -> Stepped:
     """Words over an answer: our own, a listener's noise, or somebody."""
-    text = _spoken(event.text)
-    stop = is_stop(text, state.language)
-    if event.kind == "partial" and not stop and len(text.split()) < _SURE_WORDS:
-        return state, ()
-    leaks = state.leaks and not stop
-    own = is_own(text, state.said, leaks=leaks)
-    enough_s = WORD_S
-    if leaks:
-        enough_s = PHRASE_S if novel_words(text, state.said) >= _NOVEL else SENTENCE_S
-    if not text or own or _listens(state, text):
-        return _resume(state, now, own=own) if event.kind == "final" else (state, ())
-    if state.voiced_s < enough_s:
-        # Too little to tell; they may go on. The hold ends by itself, or with the utterance.
-        return state, ()
-    learned: tuple[Command, ...] = (Learn("person"),)
-    after, dropped = _drop(state, "went_on", now)
-    after = replace(after, phase="listening", since=now)
-    after, heard = _words(after, event, now)
-    return after, (*learned, *dropped, *heard)
-
-
-def _listens(state: State, text: str) -> bool:
-    """A listener's noise; "yes" is one as well, unless the answer ends on a question and is all but over."""
-    if not is_backchannel(text, state.language):
-        return False
     asked = state.answer is not None and state.answer.ending and state.said.rstrip().endswith(("?", "？"))
-    return not (asked and is_reply(text, state.language))
+    over = Over(state.said, state.language, asked, state.voiced_s, state.leaks)
+    match whose(event, over):
+        case "own":
+            return _resume(state, now, own=True)
+        case "nobody":
+            return _resume(state, now)
+        case "untold":
+            # Too little to tell; they may go on. The hold ends by itself, or with the utterance.
+            return state, ()
+        case "person":
+            after, dropped = _drop(state, "went_on", now)
+            after, heard = _words(replace(after, phase="listening", since=now), event, now)
+            return after, (Learn("person"), *dropped, *heard)
 
 
 def _ended(state: State, event: SpeechEnded, now: float) -> Stepped:

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from sound import Pcm
 from voice.answer import OUT_HZ, Answer, Times
-from voice.converse import State
 from voice.door import Message
 from voice.events import AllSent, Audible, Broke, Drained, Said, TurnEvent, Why
 from voice.gate import Gate
@@ -21,6 +20,7 @@ from voice.history import Entry, History
 from voice.parts import BotVoice, SpeakerPort, VoiceParts
 from voice.playout import Playout
 from voice.realtime_events import Wire, new_id
+from voice.state import State
 from voice.trace import Measured, trace_of
 
 # Finished answers that can still be cut by a late `conversation.item.truncate`.

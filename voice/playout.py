@@ -159,10 +159,12 @@ class Playout:
         if self._told is None or self._astray > _ASTRAY_FOR_S * self._rate_hz:
             self._told, self._astray = place, 0
         start, stop = self._told, min(self._sent, self._told + count)
-        for upto, _, samples in self._gone:
+        for upto, _, samples in reversed(self._gone):
+            if upto <= start:
+                break
             begun = upto - len(samples)
-            low, high = max(start, begun), min(stop, upto)
-            if low < high:
+            if begun < stop:
+                low, high = max(start, begun), min(stop, upto)
                 out[low - start : high - start] = samples[low - begun : high - begun]
         self._told = stop
         return out

@@ -16,7 +16,7 @@ from asr.events import SpeechEnded, Words
 from grant import Grant
 from sound import Pcm
 from voice.answer import Answer
-from voice.converse import State, step
+from voice.converse import step
 from voice.errors import ThreadAway, ThreadNotThere
 from voice.events import (
     Asked,
@@ -49,6 +49,7 @@ from voice.history import Entry, History
 from voice.parts import VoiceParts
 from voice.playing import Playing
 from voice.realtime_events import Wire, error_event, new_id, user_item
+from voice.state import State
 
 _log = logging.getLogger("firstword.voice")
 

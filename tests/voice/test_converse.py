@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
-from voice.converse import HOLD_S, HOLD_SPEECH_S, THINK_S, State, step
+from voice.converse import HOLD_S, HOLD_SPEECH_S, THINK_S, step
 from voice.events import (
     AllSent,
     Asked,
@@ -36,6 +36,7 @@ from voice.events import (
     Typed,
     Voiced,
 )
+from voice.state import State
 
 
 class Talk:

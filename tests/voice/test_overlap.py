@@ -1,0 +1,70 @@
+"""Words over an answer: whose they are, as the recogniser wrote them and as it doubts them."""
+
+from __future__ import annotations
+
+import pytest
+
+from asr.events import Words
+from voice.overlap import Over, whose
+
+SAID = "The shop opens at nine. It closes at five."
+
+
+def words(text: str, no_speech: float = 0.1, log: float = -0.6, kind: str = "final") -> Words:
+    return Words(kind, 1, 1, text, "en", 2.0, no_speech=no_speech, mean_log_probability=log)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        words("P-P-P-P-P-P-P", no_speech=0.84, log=-0.6),
+        words("P-P-P-P-P-P-P"),
+        words("sisisisisisisisisi"),
+        words("Ha, ha, ha."),
+        words("and make them.", no_speech=0.56, log=-0.85),
+        words("Bye.", log=-1.32),
+        words("uh", no_speech=0.44, log=-1.37),
+        words("them.", log=-1.18),
+        words("No.", log=-1.34),
+        words("Mhm."),
+        words("M.H.N.", log=-0.8),
+        words("..."),
+        words(""),
+    ],
+    ids=lambda one: one.text or "nothing",
+)
+def test_a_laugh_a_guess_and_a_listeners_noise_are_nobody(heard: Words) -> None:
+    assert whose(heard, Over(SAID)) == "nobody"
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        words("Stop.", no_speech=0.44, log=-0.91),
+        words("start.", log=-1.04),
+        words("start", log=-1.28),
+        words("No, no, no.", log=-0.4),
+        words("Please call me, they can't see.", log=-1.3),
+        words("Actually, never mind."),
+        words("Bon, bon, bon."),
+    ],
+    ids=lambda one: one.text,
+)
+def test_what_somebody_said_is_a_persons_however_it_was_spelled(heard: Words) -> None:
+    assert whose(heard, Over(SAID)) == "person"
+
+
+def test_a_recogniser_without_doubts_is_believed() -> None:
+    assert whose(Words("final", 1, 1, "Stop.", "en", 2.0), Over(SAID)) == "person"
+
+
+def test_partials_of_a_word_or_two_wait_and_a_call_to_stop_does_not() -> None:
+    assert whose(words("thank you", kind="partial"), Over(SAID)) == "untold"
+    assert whose(words("P-P-P-P-P", no_speech=0.8, kind="partial"), Over(SAID)) == "untold"
+    assert whose(words("stop", kind="partial"), Over(SAID)) == "person"
+    assert whose(words("I want to talk", kind="partial"), Over(SAID)) == "person"
+
+
+def test_our_own_words_are_ours_and_a_cough_has_too_little_voice() -> None:
+    assert whose(words("the shop opens at 9"), Over(SAID)) == "own"
+    assert whose(words("what about Sunday"), Over(SAID, voiced_s=0.04)) == "untold"
