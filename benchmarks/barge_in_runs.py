@@ -31,7 +31,8 @@ RECOGNISE_S = 0.13
 _PATIENCE_S = 3.5
 _FRAME = round(FRAME_S * OUT_HZ)
 _BETWEEN_S = 1.5
-# With nobody there nobody waits for a frame: two at a time take half the arithmetic. The bar judges 20 ms all the same.
+# While nobody is there nobody waits for a frame: two at a time take half the arithmetic. The bar judges 20 ms all the
+# same.
 _ALONE_FRAME_S = 0.04
 
 
@@ -155,8 +156,10 @@ async def _sounding(scene: Sounding, world: World) -> SoundingResult:
     try:
         if not scene.first:
             talk.ask("Hello.")
+            talk.frame_s = _ALONE_FRAME_S
             await talk.until_quiet()
             await talk.run(_BETWEEN_S)
+            talk.frame_s = FRAME_S
         before, received = _interrupted(talk), talk.device.received
         talk.ask("Tell me more.")
         await talk.run(scene.at_s)
@@ -172,6 +175,7 @@ async def _sounding(scene: Sounding, world: World) -> SoundingResult:
             result.silence_ms = max(0.0, (talk.sent_at[stopped] - onset) * 1000)
             result.heard = " ".join(_heard(talk))
         else:
+            talk.frame_s = _ALONE_FRAME_S
             await talk.until_quiet()
             sent = np.frombuffer(bytes(talk.device.kept), dtype="<i2")[received:]
             result.same_samples = _digest(sent) == _digest(world.made.streams[answer])

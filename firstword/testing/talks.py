@@ -50,7 +50,8 @@ class SaidDoor(DoorClient):
 class Talk:
     """One conversation; make it inside a `VirtualLoop`.
 
-    `listener` gives the session its ear, real or scripted. A frame of microphone comes every `frame_s` seconds.
+    `listener` gives the session its ear, real or scripted. A frame of microphone comes every `frame_s` seconds, which
+    may be changed at any time: while nobody speaks longer ones cost less, and are judged as the same 20 ms.
     """
 
     def __init__(
@@ -68,8 +69,7 @@ class Talk:
         self.events: list[dict[str, Any]] = []
         self.sent_at: dict[str, float] = {}
         self._loop = asyncio.get_running_loop()
-        self._frame_s = frame_s
-        self._frame = round(frame_s * OUT_HZ)
+        self.frame_s = frame_s
         parts = VoiceParts(
             listener=listener,
             speaker=lambda _bot: Speaker(engine, lane, clock=self._loop.time),
@@ -81,6 +81,10 @@ class Talk:
         wire.ours = True
         self.session = Session(parts, grant=_GRANT, token=_GRANT.id, wire=wire)
         self.session.start()
+
+    @property
+    def _frame(self) -> int:
+        return round(self.frame_s * OUT_HZ)
 
     @property
     def now(self) -> float:
@@ -99,7 +103,7 @@ class Talk:
         """A frame goes by, in which the person says `near` (as long, at 24 kHz); gives what the microphone read."""
         heard = self.device.hear(self._frame, near)
         self.session.hear(heard)
-        await asyncio.sleep(self._frame_s)
+        await asyncio.sleep(self.frame_s)
         return heard
 
     async def until_quiet(self) -> None:
@@ -109,7 +113,7 @@ class Talk:
 
     async def run(self, seconds: float) -> None:
         """Nobody speaks for `seconds`."""
-        for _ in range(round(seconds / self._frame_s)):
+        for _ in range(round(seconds / self.frame_s)):
             await self.frame()
 
     async def say(self, near: Samples) -> None:
