@@ -68,7 +68,8 @@ def _run_all(
 
 def _begin(settings: Settings, prepared: Prepared) -> None:
     global _world
-    _world = world(prepared, recogniser_for(settings))
+    # Each process has a core: recognisers that each want them all would stand in one another's way.
+    _world = world(prepared, recogniser_for(settings.model_copy(update={"threads": 1})))
 
 
 def _one(scene: Alone | Sounding) -> AloneResult | SoundingResult:

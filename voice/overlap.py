@@ -29,8 +29,8 @@ _SURE_WORDS = 3
 # A recogniser writes letters for a laugh ("P-P-P-P") and says that it heard no speech: by 0.46 to 0.93 of 1 in laughs
 # made for this, by 0.02 to 0.44 where somebody said something at any level down to 0.05.
 NO_SPEECH = 0.5
-# A word or two that it guessed are a noise it has no word for: "uh-huh" is "Bye." at -1.3, "hmm" is "them." at -1.2, and
-# "Hold on." is itself at -0.7. A call to stop is believed further: "Stop." is "Stop." or "start." at -0.8 to -1.28.
+# A word or two that it guessed are a noise it has no word for: "uh-huh" is "Bye." at -1.3, "hmm" is "them." at -1.2,
+# and "Hold on." is itself at -0.7. A call to stop is believed further: "Stop." is "Stop." or "start." at -0.8 to -1.28.
 _FEW_WORDS, GUESSED_LOG, GUESSED_STOP_LOG = 2, -1.1, -1.3
 # One syllable over and over: people laugh so, and stammering recognisers write so.
 _STAMMER = re.compile(r"\W*(\w{1,3})(?:\W*\1){3,}\W*\w{0,2}\W*")
