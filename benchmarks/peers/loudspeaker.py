@@ -13,6 +13,8 @@ import numpy as np
 from sound import AUDIBLE, Samples
 
 RATE_HZ = 24_000
+# Longer than any silence inside an answer, and than what a system has sent ahead.
+_MOMENT_S = 0.6
 
 
 @dataclass(slots=True)
@@ -31,6 +33,7 @@ class Loudspeaker:
     def __init__(self) -> None:
         self._stretches: list[_Stretch] = []
         self._held_since: float | None = None
+        self.broken_off = 0
 
     def push(self, samples: Samples, at_s: float) -> None:
         """More sound, received now."""
@@ -38,8 +41,10 @@ class Loudspeaker:
         self._stretches.append(_Stretch(max(at_s, tail_s), samples))
 
     def clear(self, at_s: float) -> None:
-        """Forget what has not sounded."""
+        """Forget what has not sounded. Where something sounded a moment ago, it was broken off."""
         moment_s = at_s if self._held_since is None else self._held_since
+        last_s = self.last_audible_s(moment_s)
+        self.broken_off += last_s is not None and last_s > moment_s - _MOMENT_S
         self._held_since = None
         self._cut(moment_s)
 
@@ -103,6 +108,7 @@ class Loudspeaker:
         """Begin anew, with what is still to come."""
         self._stretches.clear()
         self._held_since = None
+        self.broken_off = 0
 
     def _split(self, at_s: float) -> None:
         for n, stretch in enumerate(self._stretches):

@@ -2,7 +2,7 @@
 
 Five scenes: questions, interruptions, coughs, a loudspeaker that leaks into the microphone, and texts that are hard to
 read aloud. The one rule: a scene is the same for every system, and what is counted is what sounded and how often the
-brain was asked, never what a system says of itself.
+loudspeaker was cleared, never what a system says of itself: who speculates asks the brain in vain and is not heard.
 """
 
 from __future__ import annotations
@@ -73,14 +73,12 @@ async def ask(person: Person, brain: Brain, pcm: Pcm, seen: Seen, *, paused: boo
     """A question; the beginning of speech to its end is known, and so is when something sounded."""
     brain.script = SHORT
     person.loudspeaker.forget()
-    asked = brain.asked
     samples = resample(pcm, RATE_HZ).samples
     end_s = await person.say(samples) + end_of_speech_s(samples)
-    early = person.loudspeaker.first_audible_s(0.0)
     first = await _until_first(person, end_s)
     await person.until_quiet(quiet_s=_QUIET_S, limit_s=12.0)
-    # Answered before the end, or asked more than once: it took the pause for the end.
-    cut = (early is not None and early < end_s) or brain.asked - asked > 1
+    # An answer sounded before the end, or was broken off for another: the pause was taken for the end.
+    cut = first is not None and (first < end_s or person.loudspeaker.broken_off > 0)
     seen.first_word_ms.append(None if first is None or cut else round((first - end_s) * 1000, 1))
     seen.paused.append(paused)
     seen.cut_off.append(cut)
@@ -101,14 +99,12 @@ async def interrupt(person: Person, brain: Brain, question: Pcm, words: Pcm, see
 
 
 async def cough(person: Person, brain: Brain, question: Pcm, sound: Samples, seen: Seen) -> None:
-    """A question, and a cough over the answer: lost where the rest of it never sounds, or it is answered."""
+    """A question, and a cough over the answer: lost where it is broken off."""
     if not await _long_answer(person, brain, question):
         return
-    asked = brain.asked
     await person.say(sound)
     await person.until_quiet(quiet_s=3.5, limit_s=30.0)
-    sounded_s = float((np.abs(person.loudspeaker.all()) > 0).sum()) / RATE_HZ
-    seen.coughs_lost.append(brain.asked > asked or sounded_s < _LONG_LEAST_S)
+    seen.coughs_lost.append(_broken_off(person))
 
 
 async def echo(person: Person, brain: Brain, question: Pcm, seen: Seen) -> None:
@@ -120,10 +116,8 @@ async def echo(person: Person, brain: Brain, question: Pcm, seen: Seen) -> None:
         asked = brain.asked
         await person.say(resample(question, RATE_HZ).samples)
         await person.wait(_ECHO_S)
-        sounded_s = float((np.abs(person.loudspeaker.all()) > 0).sum()) / RATE_HZ
-        more = brain.asked - asked - 1
-        seen.echo_questions.append(max(0, more))
-        seen.echoes_interrupted.append(more > 0 or sounded_s < _LONG_LEAST_S)
+        seen.echo_questions.append(max(0, brain.asked - asked - 1))
+        seen.echoes_interrupted.append(_broken_off(person))
     finally:
         person.leak = 0.0
     await person.until_quiet(quiet_s=3.0, limit_s=30.0)
@@ -147,6 +141,12 @@ def read_wrongly(line: Line, heard: str) -> bool:
 
 # Three quarters of the long answer: less of it sounded where it was broken off.
 _LONG_LEAST_S = 8.0
+
+
+def _broken_off(person: Person) -> bool:
+    """Whether the long answer was broken off: it is cleared while it sounds, or most of it never sounds."""
+    sounded = int(np.count_nonzero(person.loudspeaker.all()))
+    return person.loudspeaker.broken_off > 0 or sounded < _LONG_LEAST_S * RATE_HZ
 
 
 async def _long_answer(person: Person, brain: Brain, question: Pcm) -> bool:

@@ -40,7 +40,9 @@ def test_what_is_cleared_does_not_sound_and_what_is_held_sounds_later() -> None:
     for heard in (cleared, held):
         heard.push(tone(1.0), 1.0)
     cleared.clear(1.3)
-    assert cleared.last_audible_s() == pytest.approx(1.3)
+    assert (cleared.last_audible_s(), cleared.broken_off) == (pytest.approx(1.3), 1)
+    cleared.clear(9.0)
+    assert cleared.broken_off == 1, "there was nothing to break off"
     held.hold(1.3)
     assert not held.between(1.4, 1.6).any()
     held.resume(3.0)
