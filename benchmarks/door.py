@@ -15,6 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import uvicorn
+
 from benchmarks import door_strain
 from benchmarks.door_leaving import EndlessModel, leaving
 from benchmarks.machine import head
@@ -132,7 +134,9 @@ def _write_content(folder: Path) -> None:
 
 def _serve(folder: str, upstream_url: str, door: Connection) -> None:
     """The door in a process of its own: says where it is, and ends when it is sent something."""
-    asyncio.run(_serve_until(Path(folder), upstream_url, door))
+    # On the loop that uvicorn chooses, as `firstword serve` does.
+    with asyncio.Runner(loop_factory=uvicorn.Config("").get_loop_factory()) as runner:
+        runner.run(_serve_until(Path(folder), upstream_url, door))
 
 
 async def _serve_until(folder: Path, upstream_url: str, door: Connection) -> None:

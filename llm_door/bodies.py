@@ -31,7 +31,7 @@ class BodyLimits:
 
 # A connection closed on unread bytes is reset, and the client never sees why. So a little more is read and dropped.
 _LINGER_BYTES = 1 << 20
-_LINGER_S = 1.0
+_LINGER_S = 5.0
 
 
 class _Stopped(Exception):

@@ -1,7 +1,7 @@
-"""uvicorn's HTTP protocol with a deadline for the headers of a request, and no delay for what goes out.
+"""uvicorn's HTTP protocol with a deadline and a limit for the headers of a request, and no delay for what goes out.
 
-uvicorn waits for the second half of a header for ever, and no middleware sees a request before its headers are whole.
-The one rule: the deadline is absolute, so a byte a second does not move it.
+uvicorn waits for the second half of a header for ever, takes as much of it as comes, and no middleware sees a request
+before its headers are whole. The one rule: the deadline is absolute, so a byte a second does not move it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ import asyncio
 import socket
 from typing import ClassVar
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 
-class PatientProtocol(H11Protocol):
-    """Give it to uvicorn: `uvicorn.Config(app, http=PatientProtocol)`. A subclass may set another `headers_s`."""
+class PatientProtocol(HttpToolsProtocol):
+    """Give it to uvicorn: `uvicorn.Config(app, http=PatientProtocol)`. A subclass may set another `headers_s`.
+
+    httptools, because h11 takes longer over each chunk of a stream than everything else here.
+    """
 
     headers_s: ClassVar[float] = 10.0
+    # A grant, a trace and whatever a proxy adds are under 8 KiB.
+    headers_bytes: ClassVar[int] = 64 * 1024
     _deadline: asyncio.TimerHandle | None = None
+    _headers_read = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         # asyncio does this only for sockets made with IPPROTO_TCP by name, and the sockets a server is given seldom
@@ -32,11 +37,21 @@ class PatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        # IDLE after bytes means that the headers are not whole; a WebSocket has its own protocol from here on.
-        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+        if self.cycle is None or self.cycle.response_complete:
+            # Bytes after an answer are the next request's, an empty line among them, which begins no message yet.
             self._wait_for_headers()
-        else:
-            self._stop_waiting()
+        # The deadline runs exactly while headers are awaited: what came meanwhile is part of them.
+        self._headers_read = self._headers_read + len(data) if self._deadline is not None else 0
+        if self._headers_read > self.headers_bytes and not self.transport.is_closing():
+            self.send_400_response(f"The headers are longer than {self.headers_bytes} bytes.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._wait_for_headers()
+
+    def on_headers_complete(self) -> None:
+        self._stop_waiting()
+        super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -53,4 +68,5 @@ class PatientProtocol(H11Protocol):
 
     def _give_up(self) -> None:
         # Nothing was asked, so nothing is answered, and bytes that a slow reader never fetches are not waited for.
+        self._deadline = None
         self.transport.abort()

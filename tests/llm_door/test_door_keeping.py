@@ -309,7 +309,7 @@ class Hasty(PatientProtocol):
 
 
 @pytest.mark.parametrize(
-    "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: local"], ids=["nothing", "line", "header"]
+    "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: local", b"\r\n"], ids=["nothing", "line", "header", "blank"]
 )
 async def test_dt9_half_a_header_is_not_waited_for(sent: bytes) -> None:
     async with served(app(), http=Hasty) as (base_url, _):
@@ -321,16 +321,37 @@ async def test_dt9_half_a_header_is_not_waited_for(sent: bytes) -> None:
         writer.close()
 
 
-async def test_dt9_a_second_request_has_the_same_deadline() -> None:
-    async with served(app(), http=Hasty) as (base_url, _):
+@pytest.mark.parametrize("sent", [b"GET / HT", b"\r\n"], ids=["line", "blank"])
+async def test_dt9_a_second_request_has_the_same_deadline(sent: bytes) -> None:
+    async with served(app(), http=Hasty, timeout_keep_alive=600) as (base_url, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
         writer.write(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 404")
-        writer.write(b"GET / HT")
-        async with asyncio.timeout(3):
+        writer.write(sent)
+        async with asyncio.timeout(30):
             with contextlib.suppress(ConnectionResetError):
                 await reader.read()
         writer.close()
+
+
+async def test_headers_without_an_end_are_not_taken() -> None:
+    async with served(app()) as (base_url, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
+        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+        async with asyncio.timeout(30):
+            with contextlib.suppress(ConnectionError):
+                for n in range(10_000):
+                    writer.write(b"X-More-%d: %s\r\n" % (n, b"a" * 1000))
+                    await writer.drain()
+            with contextlib.suppress(ConnectionResetError):
+                assert b"longer than 65536 bytes" in await reader.read()
+        writer.close()
+
+
+async def test_headers_of_sixty_kilobytes_are() -> None:
+    async with served(app()) as (base_url, _), httpx2.AsyncClient(base_url=base_url, trust_env=False) as client:
+        large = {f"X-More-{n}": "a" * 1000 for n in range(58)}
+        assert [(await client.get("/nothing", headers=large)).status_code for _ in range(3)] == [404] * 3
 
 
 async def test_a_stream_and_a_socket_outlive_the_deadline_of_headers() -> None:
