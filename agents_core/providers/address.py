@@ -11,8 +11,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, ClassVar
 
-import httpx2
-
 from agents_core.providers.base import Chunk, Profile, Question
 from agents_core.providers.wire import Heard, Reading, Wire
 
@@ -35,7 +33,6 @@ class AddressedProvider(ABC):
         profile: Profile | None = None,
         silence_s: float = 10.0,
         trust_env: bool = True,
-        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         """`name` is that of its shape where it is left out."""
         self.name = name or self.shape
@@ -44,7 +41,7 @@ class AddressedProvider(ABC):
         self.profile = profile or Profile()
         self._keys = (key, *more_keys)
         address = self.address(url)
-        self._wire = Wire(address, name=self.name, silence_s=silence_s, trust_env=trust_env, transport=transport)
+        self._wire = Wire(address, name=self.name, silence_s=silence_s, trust_env=trust_env)
 
     @property
     def keys(self) -> int:

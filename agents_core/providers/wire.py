@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing
 from typing import Any, Protocol
 
-import httpx2
+import aiohttp
 
 from agents_core.errors import ProviderFault
 from agents_core.providers.base import Chunk, Profile, Question, Whole, Words
@@ -94,71 +93,79 @@ class Heard:
 
 
 class Wire:
-    """One address. `silence_s` bounds the pause between two pieces of a stream."""
+    """One address. `silence_s` bounds the pause between two pieces of a stream; `trust_env` goes by the environment's
+    proxies."""
 
-    def __init__(
-        self, url: str, *, name: str, silence_s: float, trust_env: bool, transport: httpx2.AsyncBaseTransport | None
-    ) -> None:
+    def __init__(self, url: str, *, name: str, silence_s: float, trust_env: bool) -> None:
         self.url = url
-        self._name = name
+        self._name, self._silence_s, self._trust_env = name, silence_s, trust_env
         self._kept = False  # an answer was read to its end, so there may be a connection to ask on
-        self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(silence_s, connect=CONNECT_S),
-            trust_env=trust_env,
-            transport=transport,
-            # Packed, a stream's first word waits in the packer.
-            headers={"Accept-Encoding": "identity"},
-            # A context takes 15 ms to make and is for addresses that use it.
-            verify=ssl.create_default_context() if url.startswith("https:") else False,
-        )
+        self._session: aiohttp.ClientSession | None = None
 
     async def ask(
         self, body: Mapping[str, Any], headers: Mapping[str, str], heard: Heard
     ) -> AsyncGenerator[Chunk, None]:
         """See `Provider.ask`."""
+        response: aiohttp.ClientResponse | None = None
         try:
-            async with aclosing(await self._sent(body, headers)) as response:
-                await _refuse(response)
-                if "json" in response.headers.get("content-type", ""):
-                    text = (await _bounded(response, _BODY_BYTES)).decode("utf-8", errors="replace")
-                    if said := heard.push_whole(text):
+            response = await self._sent(body, headers)
+            await _refuse(response)
+            if "json" in response.headers.get("content-type", ""):
+                text = (await _bounded(response, _BODY_BYTES)).decode("utf-8", errors="replace")
+                if said := heard.push_whole(text):
+                    yield Words(said)
+            else:
+                chunks = response.content.iter_any()
+                async for data in chunks:
+                    for said in heard.push(data):
                         yield Words(said)
-                else:
-                    chunks = response.aiter_bytes()
-                    async for data in chunks:
-                        for said in heard.push(data):
-                            yield Words(said)
-                        if heard.over:
-                            break
-                    if heard.told:
-                        await _rest(chunks)
-                self._kept = True
-        except httpx2.TimeoutException:
+                    if heard.over:
+                        break
+                if heard.told:
+                    await _rest(chunks)
+            self._kept = True
+        except TimeoutError:
             raise ProviderFault(provider_fault(f"{self._name} did not answer in time")) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as fault:
+        except (aiohttp.ClientError, OSError) as fault:
             sentence = f"{self._name} could not be reached ({type(fault).__name__})"
             raise ProviderFault(provider_fault(sentence)) from None
+        finally:
+            # One that was read to its end has given its connection back already, and this does nothing.
+            if response is not None:
+                response.close()
         said, whole = heard.end()
         if said:
             yield Words(said)
         yield whole
 
-    async def _sent(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx2.Response:
+    async def _sent(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> aiohttp.ClientResponse:
         """The head of the response. A server may close a kept connection in the moment in which it is asked on it."""
         kept, self._kept = self._kept, False
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         try:
-            return await self._client.send(self._request(body, headers), stream=True)
-        except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+            return await self._post(data, headers)
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
             if not kept:
                 raise
-        return await self._client.send(self._request(body, headers), stream=True)
+        return await self._post(data, headers)
 
-    def _request(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx2.Request:
-        return self._client.build_request("POST", self.url, json=body, headers=headers)
+    async def _post(self, data: bytes, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
+        if self._session is None:
+            # Made inside the loop that it belongs to.
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=self._silence_s),
+                trust_env=self._trust_env,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                # Packed, a stream's first word waits in the packer.
+                headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
+            )
+        return await self._session.post(self.url, data=data, headers=headers, allow_redirects=False)
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._client.aclose()
+        if self._session is not None:
+            await self._session.close()
 
 
 def _names(question: Question) -> tuple[str, ...]:
@@ -174,22 +181,22 @@ async def _rest(chunks: AsyncIterator[bytes]) -> None:
                 pass
 
 
-async def _bounded(response: httpx2.Response, most_bytes: int) -> bytes:
+async def _bounded(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     body = b""
-    async for data in response.aiter_bytes():
+    async for data in response.content.iter_any():
         body += data
         if len(body) > most_bytes:
             break
     return body[:most_bytes]
 
 
-async def _refuse(response: httpx2.Response) -> None:
+async def _refuse(response: aiohttp.ClientResponse) -> None:
     """Raise for a response that is no answer: a status, or a page where a stream should be."""
     kind = response.headers.get("content-type", "")
-    if response.status_code == 200 and "html" not in kind:
+    if response.status == 200 and "html" not in kind:
         return
     body = await _bounded(response, _ERROR_BYTES)
-    if response.status_code == 200:
+    if response.status == 200:
         raise ProviderFault(provider_fault("the provider answered with a web page"))
     text = body.decode("utf-8", errors="replace")
-    raise ProviderFault(classify_status(response.status_code, text, retry_after=response.headers.get("retry-after")))
+    raise ProviderFault(classify_status(response.status, text, retry_after=response.headers.get("retry-after")))
