@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agents_core import prompt
+from agents_core.asking import Asking, may_be_ahead
 from agents_core.audience import Held as Words
 from agents_core.audience import People, may
 from agents_core.beginning import Beginning
@@ -88,6 +89,7 @@ class Core:
         self._keeping: set[asyncio.Task[None]] = set()
         # An answer that cannot cost anything keeps nobody's second question waiting.
         self._may_cost = any(each.profile.prompt_price or each.profile.completion_price for each in providers)
+        self._buys = any(each.costs for each in providers)
         self._turns: set[Turn] = set()
         self._turn_ended = asyncio.Event()
         self._draining = False
@@ -157,14 +159,19 @@ class Core:
         """
         bot = await self._admitted(ask)
         run, means = self._new_id(), self._means
-        held = await self._beginning.row(run, self._begin(ask, bot, self._owner, run=run))
-        if held is None:
-            if bot.per:
-                raise Uncounted(bot.name)
-            held, means = self._unwritten.begin(self._new_id(), ask, self._owner), self._without
-        async with aclosing(self._turn(bot, held, means)) as events:
-            async for event in events:
-                yield event
+        ahead = await self._ahead(bot, ask)
+        try:
+            held = await self._beginning.row(run, self._begin(ask, bot, self._owner, run=run))
+            if held is None:
+                if bot.per:
+                    raise Uncounted(bot.name)
+                held, means = self._unwritten.begin(self._new_id(), ask, self._owner), self._without
+            async with aclosing(self._turn(bot, held, means, ahead=ahead if means.recorded else None)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if ahead is not None:
+                await ahead.aclose()
 
     async def hand_in(self, ask: Ask) -> str:
         """Write a run down for whichever worker is free first; nobody listens, the answer is kept. Gives its id.
@@ -292,13 +299,29 @@ class Core:
         wanted = lower(bot.ceilings, ask.ceilings).spend if self._may_cost and not ask.script else 0
         return await self._store.begin(run, ask, owner, per=bot.per, wanted=wanted)
 
+    async def _ahead(self, bot: Bot, ask: Ask) -> Asking | None:
+        """The run's first asking, begun before its row is written, where that may be."""
+        if self._buys or self._means.owed.away or not may_be_ahead(bot, ask):
+            return None
+        offer = self.bots.offer(bot, await self._held(ask.asker))
+        asking = Asking(self._means.line, bot, self.bots.house, ask, offer=offer)
+        asking.begin()
+        return asking
+
     async def _turn(
-        self, bot: Bot, held: Held, means: Means, budget_s: float | None = None, *, listened: bool = True
+        self,
+        bot: Bot,
+        held: Held,
+        means: Means,
+        budget_s: float | None = None,
+        *,
+        listened: bool = True,
+        ahead: Asking | None = None,
     ) -> AsyncGenerator[Event, None]:
         offer = self.bots.offer(bot, await self._held(held.ask.asker))
         if not means.recorded:
             offer = offer.repeatable()
-        turn = Turn(means, bot, self.bots.house, held, offer=offer, budget_s=budget_s, listened=listened)
+        turn = Turn(means, bot, self.bots.house, held, offer=offer, budget_s=budget_s, listened=listened, ahead=ahead)
         self._turns.add(turn)
         try:
             async with aclosing(turn.events()) as events:

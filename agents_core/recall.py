@@ -25,6 +25,8 @@ from database import Database
 # A nearest neighbour is always something, so there is a floor. Measured on 14 questions to 10 sayings: what answered a
 # question was at 0.30 or above (one at 0.25), what had nothing to do with it at 0.26 or below.
 FLOOR = 0.28
+# What a bot's file says where earlier conversations are looked up before it answers.
+REMEMBERS = ("person", "person+recall")
 # More would push the question out of a small window, and a listener hears one answer.
 MOST_RECALLED = 4
 MOST_ASKED = 8
@@ -76,7 +78,7 @@ class Memories:
 
     async def before(self, bot: Bot, ask: Ask) -> tuple[str, ...]:
         """What the subject said before this conversation and is worth saying again, oldest first."""
-        if bot.memory not in ("person", "person+recall") or not ask.subject:
+        if bot.memory not in REMEMBERS or not ask.subject:
             return ()
         asked = await self._asked(bot, ask)
         if bot.memory == "person":

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agents_core import prompt
+from agents_core.asking import Asking
 from agents_core.bots import Bot
 from agents_core.errors import LeaseLost, ProviderFault
 from agents_core.events import Busy, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
@@ -28,7 +29,7 @@ from agents_core.ledger import Ledger
 from agents_core.loop import AskModel, Call, CallTool, Finish, Run, SayUnknown, Step, decide, time_left_s
 from agents_core.means import Means
 from agents_core.offer import NOTHING, Offer
-from agents_core.providers.base import Profile, Question, Words
+from agents_core.providers.base import Profile, Words
 from agents_core.providers.line import Chosen
 from agents_core.reckoning import lower, model_step, used
 from agents_core.runs import out_of_reach
@@ -80,10 +81,12 @@ class Turn:
         offer: Offer = NOTHING,
         budget_s: float | None = None,
         listened: bool = True,
+        ahead: Asking | None = None,
     ) -> None:
         """`budget_s` is how long this process stays with the run before it gives it back; None is to its end.
 
-        Where nobody has `listened` from the beginning, a model may take its time to begin.
+        Where nobody has `listened` from the beginning, a model may take its time to begin. `ahead` is the first asking,
+        where it was begun already; whoever began it closes it.
         """
         self._line, self._clock, self._reach = means.line, means.clock, means.reach
         self._means, self._bot, self._house, self._held, self._offer = means, bot, house, held, offer
@@ -93,6 +96,7 @@ class Turn:
         self._until_s = None if budget_s is None else self._clock() + budget_s
         self._told = _Told(self._clock())
         self._remembered: tuple[str, ...] | None = None
+        self._ahead = ahead
         self._listened = listened
         self._giving_back = False
         self._over = False
@@ -178,28 +182,12 @@ class Turn:
 
     async def _ask(self) -> AsyncGenerator[Delta, None]:
         """Ask the line once: its words as they come; then there is a step to write down."""
-        ask, told, steps = self._held.ask, self._told, self._ledger.steps
-        if self._remembered is None:
-            self._remembered = await self._before()
-        remembered = self._remembered
-        text, asked_chars, whole = "", 0, None
-
-        def make(of: Profile) -> Question:
-            nonlocal asked_chars
-            given = prompt.question(self._bot, self._house, ask, steps, of, self._offer, remembered)
-            asked_chars = sum(len(str(message["content"])) for message in given.messages)
-            return given
-
+        told, steps = self._told, self._ledger.steps
+        asking = await self._asking(steps)
+        text, whole = "", None
         try:
-            asked = self._line.ask(
-                make,
-                script=bool(ask.script),
-                model=self._bot.model,
-                hurried=self._listened,
-                free=not self._means.recorded,
-            )
-            async with aclosing(asked) as said:
-                while (chunk := await self._waiting(anext(said, None))) is not None:
+            async with aclosing(asking):
+                while (chunk := await self._waiting(asking.next())) is not None:
                     if isinstance(chunk, Chosen):
                         told.chosen = chunk
                     elif isinstance(chunk, Words):
@@ -218,8 +206,26 @@ class Turn:
             # What was said was paid for, whoever broke it off; a run that is given back says all of it again elsewhere.
             if text or whole is not None:
                 self._ledger.unwritten = model_step(
-                    len(steps), text, whole, asked_chars=asked_chars, chosen=told.chosen
+                    len(steps), text, whole, asked_chars=asking.chars, chosen=told.chosen
                 )
+
+    async def _asking(self, steps: tuple[Step, ...]) -> Asking:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            return ahead
+        if self._remembered is None:
+            self._remembered = await self._before()
+        return Asking(
+            self._line,
+            self._bot,
+            self._house,
+            self._held.ask,
+            steps=steps,
+            offer=self._offer,
+            remembered=self._remembered,
+            hurried=self._listened,
+            free=not self._means.recorded,
+        )
 
     async def _call(self, call: Call) -> AsyncGenerator[Event, None]:
         """Call one tool: written as begun first, where it must not happen twice."""

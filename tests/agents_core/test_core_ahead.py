@@ -1,0 +1,127 @@
+"""The model is asked while the run's row is being written, where that buys nothing and nothing can refuse the run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from core_house import BOT, Told, ask, content, told
+
+from agents_core import Ask, Ceilings, Core, Delta, Started
+
+PER = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nlimits:\n  per:\n    day: 100000\n")
+REMEMBERS = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nmemory: person\n")
+DEADLINE_S = 30.0
+
+
+class SlowRow:
+    """The core's own `begin`, which waits to be told; `under_way` is set once it was called."""
+
+    def __init__(self, core: Core) -> None:
+        self.under_way, self.go_on = asyncio.Event(), asyncio.Event()
+        self.fault: Exception | None = None
+        self._begin = core._store.begin
+        core._store.begin = self.begin  # type: ignore[method-assign]
+
+    async def begin(self, *given: object, **named: object) -> object:
+        self.under_way.set()
+        await self.go_on.wait()
+        if self.fault:
+            raise self.fault
+        return await self._begin(*given, **named)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def opened(folder: Path, provider: Told, bot: str = BOT) -> AsyncIterator[tuple[Core, SlowRow]]:
+    url = f"sqlite+aiosqlite:///{folder / 'core.db'}"
+    core = await Core.open(
+        content=content(folder, guide=bot), database_url=url, providers=[provider], live=True, worker=False
+    )
+    # No outage, however long it takes: the row is only slow.
+    core._beginning._soon = lambda beginning: _waited(beginning)  # type: ignore[method-assign, assignment]
+    try:
+        yield core, SlowRow(core)
+    finally:
+        await core.close()
+
+
+async def _waited(beginning: asyncio.Task[object]) -> bool:
+    try:
+        await asyncio.wait({beginning})
+    except asyncio.CancelledError:
+        beginning.cancel()
+        await asyncio.wait({beginning})
+        raise
+    return True
+
+
+async def asked_once(provider: Told) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not provider.asked:
+            await asyncio.sleep(0)
+
+
+async def test_the_model_reads_while_the_row_is_written_and_says_nothing_before_it_is(tmp_path: Path) -> None:
+    provider = Told(["Nine."])
+    async with opened(tmp_path, provider) as (core, row):
+        events = core.run_turn(ask())
+        first = asyncio.create_task(anext(events))
+        await asked_once(provider)
+        await asyncio.wait({first}, timeout=0.05)
+        assert not first.done()
+        row.go_on.set()
+        async with asyncio.timeout(DEADLINE_S), aclosing(events):
+            started = await first
+            assert isinstance(started, Started)
+            assert [event.text async for event in events if isinstance(event, Delta)] == ["Nine."]
+        assert len(provider.asked) == 1
+        record = await core.record(started.run)
+        assert (record.state, record.answer) == ("done", "Nine.")
+
+
+@pytest.mark.parametrize(
+    ("bot", "question", "costs"),
+    [
+        (BOT, ask(), True),
+        (PER, ask(), False),
+        (REMEMBERS, ask(), False),
+        (BOT, ask(ceilings=Ceilings(spend=0)), False),
+        (BOT, ask(script=("Said.",)), False),
+    ],
+    ids=["what costs", "limits", "remembers", "no money", "a script"],
+)
+async def test_nobody_is_asked_before_the_row_where(tmp_path: Path, bot: str, question: Ask, costs: bool) -> None:
+    provider = Told(["Nine."], costs=costs)
+    async with opened(tmp_path, provider, bot) as (core, row):
+        turn = asyncio.create_task(told(core, question))
+        async with asyncio.timeout(DEADLINE_S):
+            await row.under_way.wait()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert provider.asked == []
+            row.go_on.set()
+            await turn
+
+
+async def test_leaving_before_the_row_is_there_closes_the_model(tmp_path: Path) -> None:
+    provider = Told(["hang"])
+    async with opened(tmp_path, provider) as (core, _):
+        turn = asyncio.create_task(told(core, ask()))
+        await asked_once(provider)
+        turn.cancel()
+        await asyncio.wait({turn})
+        assert turn.cancelled()
+        assert provider.closed == 1
+
+
+async def test_a_row_that_cannot_be_written_closes_the_model(tmp_path: Path) -> None:
+    provider = Told(["hang"])
+    async with opened(tmp_path, provider) as (core, row):
+        row.fault = ValueError("no such column")
+        row.go_on.set()
+        with pytest.raises(ValueError, match="no such column"):
+            await told(core, ask())
+        assert provider.closed == len(provider.asked) == 1
