@@ -35,6 +35,8 @@ MOST_KEPT = 1000
 # "Yes, please." says nothing worth keeping; and a question says what somebody wants, which is read off their runs.
 _WORDS = 3
 _SAID_CHARS = 500
+# Both databases count rows in 64 bits with a sign, and refuse a number beyond with a fault of their own.
+_LARGEST_ID = 2**63 - 1
 # The same thing said again takes the place of the first.
 _SAME = 0.95
 
@@ -110,7 +112,9 @@ class Memories:
         return [Memory(row.id, row.said, row.at_s) for row in reversed(rows)]
 
     async def forget(self, person: str, bot: str, id_: int) -> bool:
-        """Forget one thing. False where it is none of theirs."""
+        """Forget one thing. False where it is none of theirs, and for a number that no row can have."""
+        if not 0 < id_ <= _LARGEST_ID:
+            return False
         async with self._database.write() as db:
             found = await db.execute(text(_FORGET), {"person": person, "bot": bot, "id": id_})
             return found.rowcount == 1

@@ -75,7 +75,7 @@ def _include(app: FastAPI, house: House) -> None:
         app.include_router(create_signin(identity, house.removed))
         session = session_of(house.removed)
     app.include_router(create_door(house.core, house.signer, session=session, room_pass=room_pass_for(house.settings)))
-    app.include_router(create_voice(house.voice_parts(), house.calls))
+    app.include_router(create_voice(house.voice_parts(), house.calls, house.places))
     app.include_router(create_speech(house.speech_source(), house.signer))
     app.include_router(create_transcriptions(house.hearing_source(), house.signer))
     who = _asker(session, house.signer)

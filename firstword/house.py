@@ -26,7 +26,7 @@ from firstword.voices import ENGINES, endpoint_for, engine_for, others_for
 from grant import Signer
 from models import Lane, Lanes, Store
 from tts import Engine, Speaker, SpeechSource
-from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts
+from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts, places_of
 from voice.kept import Kept
 from web import BotCard
 from web.signin import Identity, Removed
@@ -125,6 +125,7 @@ class House:
         self._ear = ear_for(settings, self._ear_lane)
         self._door = DoorClient(base_url)
         self.calls = Calls()
+        self.places = places_of(limits_of(settings))
         self.metrics = Metrics(self.moment)
         self.warmed = False
         self._faults: list[str] = []
@@ -172,7 +173,8 @@ class House:
         """What `/metrics` tells of this moment."""
         return {
             "ready": {"server": float(self.warmed)},
-            "open": {"calls": float(len(self.calls))},
+            # A call that is being opened has its place already.
+            "open": {"calls": float(len(self.calls)), "sockets": float(max(0, self.places.taken - len(self.calls)))},
             "breaker_open": {name: float(resting) for name, resting in self.core.resting.items()},
         }
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from grant import Signer
 from llm_door.bodies import BodyKeeper, BodyLimits
 from llm_door.crowd import Crowd, CrowdKeeper, CrowdLimits
-from llm_door.origins import LOOPBACK_HOSTS, HostKeeper, OriginKeeper
+from llm_door.origins import LOOPBACK_HOSTS, HostKeeper, OriginKeeper, refuse
 
 # Nothing from elsewhere, no script in the page's own text, no frame around it; 'self' covers our WebSocket too.
 CONTENT_POLICY = "; ".join(
@@ -75,12 +75,25 @@ class HeaderKeeper:
         await self._app(scope, receive, with_headers)
 
 
+class NulKeeper:
+    """Middleware: 400 for a NUL in a path or a query. No name here has one, and PostgreSQL takes none in any text."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and ("\0" in scope["path"] or b"%00" in scope["query_string"]):
+            await refuse(scope, receive, send, 400, "a NUL (%00) stands in the address; leave it out", "bad_request")
+            return
+        await self._app(scope, receive, send)
+
+
 def keep(
     app: ASGIApp, signer: Signer, keeping: Keeping | None = None, *, now: Callable[[], float] = time.monotonic
 ) -> ASGIApp:
     """`app` with everything in front of it. `now` gives monotonic seconds."""
     chosen = keeping or Keeping()
-    inner: ASGIApp = BodyKeeper(app, chosen.bodies)
+    inner: ASGIApp = BodyKeeper(NulKeeper(app), chosen.bodies)
     inner = CrowdKeeper(inner, Crowd(chosen.crowd, now), signer)
     inner = OriginKeeper(inner, chosen.origins)
     inner = HostKeeper(inner, chosen.hosts)

@@ -37,6 +37,8 @@ class PatientProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self.transport.get_protocol() is not self:
+            return  # it is a WebSocket from here on, with a protocol and deadlines of its own
         if self.cycle is None or self.cycle.response_complete:
             # Bytes after an answer are the next request's, an empty line among them, which begins no message yet.
             self._wait_for_headers()

@@ -4,6 +4,7 @@ from voice.calls import Calls
 from voice.door import DoorClient, DoorDelta, DoorTrace, Message
 from voice.errors import DoorError, ThreadAway, ThreadNotThere, TooMany, VoiceError
 from voice.parts import BotVoice, IceServer, Limits, VoiceParts
+from voice.places import places_of
 from voice.realtime import create_voice
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "VoiceError",
     "VoiceParts",
     "create_voice",
+    "places_of",
 ]

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from voice.errors import TooMany
+from voice.parts import Limits
 
 # A holder renews every few seconds; a minute of silence is a dead one.
 STALE_S = 60.0
@@ -115,3 +117,8 @@ class Places:
                 del by_hour[hour]
             if not by_hour:
                 del self._talked[subject]
+
+
+def places_of(limits: Limits, clock: Callable[[], float] = time.monotonic) -> Places:
+    """The places that `limits` allow; `clock` gives monotonic seconds."""
+    return Places(limits.sessions, limits.per_person, clock, day_s=limits.day_s)

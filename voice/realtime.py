@@ -21,7 +21,7 @@ from voice.client_events import ClientEvents
 from voice.intake import TOO_LARGE, take
 from voice.outbox import Outbox
 from voice.parts import VoiceParts
-from voice.places import Places
+from voice.places import Places, places_of
 from voice.realtime_events import Wire
 from voice.session import Session
 from voice.watch import watch
@@ -33,11 +33,11 @@ _WRITE_S = 15.0
 _POLICY, _TOO_BIG = 1008, 1009
 
 
-def create_voice(parts: VoiceParts, calls: Calls | None = None) -> APIRouter:
-    """The router that serves conversations. `calls` holds those by WebRTC; whoever gives it closes it."""
+def create_voice(parts: VoiceParts, calls: Calls | None = None, places: Places | None = None) -> APIRouter:
+    """The router that serves conversations. `calls` holds those by WebRTC; whoever gives it closes it. `places` counts
+    all of them; one made of the limits of `parts` where it is left out."""
     router = APIRouter()
-    limits = parts.limits
-    places = Places(limits.sessions, limits.per_person, parts.clock, day_s=limits.day_s)
+    places = places or places_of(parts.limits, parts.clock)
 
     @router.get("/v1/realtime", include_in_schema=False)
     async def about(request: Request) -> Response:

@@ -199,7 +199,8 @@ async def test_recall_is_kept_of_answered_runs_and_theirs_to_read_and_forget(ope
     await told(core, by("ann", "How is my dog called?", "r2"))
     assert "My dog is called Rex." in last(provider)
     assert "CANARY" not in last(provider)
-    assert not await core.memories.forget("bob", "guide", kept[0].id)
+    for not_theirs in (("bob", kept[0].id), ("ann", 2**63), ("ann", -1)):
+        assert not await core.memories.forget(not_theirs[0], "guide", not_theirs[1])
     assert await core.memories.forget("ann", "guide", kept[0].id)
     assert [memory.said for memory in await core.memories.of("ann", "guide")] == ["I like green tea."]
     assert await core.memories.forget_all("ann", "guide") == 1

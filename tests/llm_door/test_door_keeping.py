@@ -201,6 +201,14 @@ async def test_a_socket_without_an_origin_needs_a_grant(
     assert await upgrade(None, subprotocols, **headers) == status
 
 
+@pytest.mark.parametrize("address", ["/size%00", "/size?bot=%00", "/size?%00=1"])
+async def test_a_nul_in_an_address_is_refused_in_words(address: str) -> None:
+    async with straight() as client:
+        answer = await client.post(address)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")
+        assert (await client.post("/size?bot=%2500")).status_code == 200
+
+
 async def test_a_refused_socket_gets_words() -> None:
     async with served(app()) as (base_url, _):
         with pytest.raises(InvalidStatus) as refused:

@@ -170,3 +170,16 @@ def test_l8_connections_that_come_and_go_leave_every_place_free() -> None:
                 assert (await refused(house)).response.status_code == 429
 
     run_virtually(main())
+
+
+def test_an_operator_can_count_the_conversations_that_are_open() -> None:
+    async def talk() -> None:
+        async with served(Limits()) as house:
+            counted = [house.places.taken]
+            async with talking(house), talking(house, "grace"):
+                counted.append(house.places.taken)
+            while house.places.taken:
+                await asyncio.sleep(0.01)
+            assert counted == [0, 2]
+
+    run_virtually(talk())

@@ -16,8 +16,9 @@ from firstword.testing.voices import ToneEngine
 from grant import Signer
 from models.lanes import Lanes
 from tts import Speaker
-from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts, create_voice
+from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts, create_voice, places_of
 from voice.kept import Kept
+from voice.places import Places
 
 SIGNER = Signer("a secret for the tests, nobody else's")
 
@@ -30,6 +31,7 @@ class House:
     door: ScriptedDoor
     calls: Calls = field(default_factory=Calls)
     listeners: list[ScriptedListener] = field(default_factory=list)
+    places: Places = field(default_factory=lambda: places_of(Limits()))
 
     @property
     def listener(self) -> ScriptedListener:
@@ -81,7 +83,8 @@ async def serve(
         kept=kept,
         clock=clock,
     )
-    app.include_router(create_voice(parts, house.calls))
+    house.places = places_of(parts.limits, clock)
+    app.include_router(create_voice(parts, house.calls, house.places))
     app.mount("/", door.app)
     try:
         async with serving(lambda _url: app) as url:
