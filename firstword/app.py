@@ -1,37 +1,48 @@
 """The app: every room's router on one port, the health doors, start and stop.
 
-It wires and nothing else. The one rule: no request is let in before the models are loaded.
+It wires and nothing else. The one rule: the pages are there at once and tell what is loading; every other door says so
+until it is open.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Callable
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
-from starlette.responses import JSONResponse
+from fastapi.exception_handlers import http_exception_handler
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 import firstword
 from asr import create_transcriptions
 from firstword.house import House, identity_for, open_house, signer_for
 from firstword.livekit import room_client_for, room_pass_for
+from firstword.preparing import Preparing
 from firstword.settings import Settings
-from grant import GrantRefused, Signer, granted
+from grant import GrantRefused, Signer, error_response, granted
 from llm_door import Keeping, Session, create_door, keep, single_user
 from tts import create_speech
 from voice import create_voice
-from web import Asker, Who, create_memories, create_pages, create_threads
+from web import Asker, RoomClient, Who, create_memories, create_pages, create_threads
 from web.desk import create_desk_pages
 from web.signin import create_signin, keep_signed_in, session_of
 
+_LOG = logging.getLogger(__name__)
+_NOT_YET = (404, 405)
 
-def create_kept_app(settings: Settings, base_url: str) -> ASGIApp:
+# Told why the house cannot be opened.
+OnFault = Callable[[Exception], object]
+
+
+def create_kept_app(settings: Settings, base_url: str, on_fault: OnFault | None = None) -> ASGIApp:
     """The same app with what keeps its doors in front: hosts, origins, body limits, crowds, security headers."""
     hosts = (*Keeping().hosts, settings.host, *settings.allowed_hosts)
-    app: ASGIApp = create_app(settings, base_url)
+    app: ASGIApp = create_app(settings, base_url, on_fault)
     origins = settings.allowed_origins
     identity = identity_for(settings)
     if identity is not None:
@@ -42,33 +53,61 @@ def create_kept_app(settings: Settings, base_url: str) -> ASGIApp:
     return keep(app, signer_for(settings), Keeping(hosts=hosts, origins=origins))
 
 
-def create_app(settings: Settings, base_url: str) -> FastAPI:
-    """The app for a server that answers at `base_url`. Models are loaded when it starts, and warmed just after."""
+def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = None) -> FastAPI:
+    """The app for a server that answers at `base_url`.
+
+    Its pages are there at once. The house is opened behind them, models and all; where it cannot be, `/readyz` says why
+    and so does `on_fault`.
+    """
+    preparing = Preparing(settings)
+    rooms = room_client_for(settings)
+
+    async def prepare(app: FastAPI) -> None:
+        try:
+            await preparing.read()
+            house = await open_house(settings, base_url)
+            preparing.house = house
+            _include(app, house, rooms)
+            await house.warm()
+        except Exception as fault:
+            preparing.fault = str(fault)
+            if on_fault is None:
+                _LOG.exception("the house cannot be opened")
+            else:
+                on_fault(fault)
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        house = await open_house(settings, base_url)
-        app.state.house = house
-        _include(app, house)
-        warming = asyncio.create_task(house.warm())
+        opening = asyncio.create_task(prepare(app))
         try:
             yield
         finally:
-            warming.cancel()
-            await asyncio.gather(warming, return_exceptions=True)
-            await house.close()
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+            if preparing.house is not None:
+                await preparing.house.close()
 
     app = FastAPI(title="Firstword", version=firstword.__version__, lifespan=life, docs_url=None, redoc_url=None)
+    app.include_router(create_pages(preparing.cards, preparing.readiness, owner=preparing.owner, rooms=rooms))
 
     @app.get("/healthz", include_in_schema=False)
     async def healthz() -> JSONResponse:
         return JSONResponse({"ok": True})
 
+    @app.exception_handler(HTTPException)
+    async def not_yet(request: Request, fault: HTTPException) -> Response:
+        """A door that is not there yet is not one that does not exist."""
+        if preparing.house is None and fault.status_code in _NOT_YET:
+            message = "the models are still loading; ask again in a moment"
+            # A browser that was led here, to sign in, asks again by itself.
+            return error_response(503, message, code="loading", headers={"Retry-After": "2", "Refresh": "2"})
+        return await http_exception_handler(request, fault)
+
     return app
 
 
-def _include(app: FastAPI, house: House) -> None:
-    """Every router; called while the app starts, before the first request is let in."""
+def _include(app: FastAPI, house: House, rooms: RoomClient | None) -> None:
+    """Every router but the pages'."""
     session = single_user()
     identity = identity_for(house.settings)
     if identity is not None:
@@ -84,9 +123,7 @@ def _include(app: FastAPI, house: House) -> None:
     for router in house.desk.routers(who):
         app.include_router(router)
     app.add_api_route("/metrics", house.metrics.response, include_in_schema=False)
-    client = room_client_for(house.settings)
-    app.include_router(create_desk_pages(house.desk.owner, rooms=client))
-    app.include_router(create_pages(house.cards, house.readiness, owner=house.desk.owner, rooms=client))
+    app.include_router(create_desk_pages(house.desk.owner, rooms=rooms))
 
 
 def _asker(session: Session, signer: Signer) -> Who:

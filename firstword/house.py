@@ -10,6 +10,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Container, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from agents_core import Bot, Core, check_bots
@@ -28,7 +29,6 @@ from models import Lane, Lanes, Store
 from tts import Engine, Speaker, SpeechSource
 from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts, places_of
 from voice.kept import Kept
-from web import BotCard
 from web.signin import Identity, Removed
 
 _LOG = logging.getLogger(__name__)
@@ -100,10 +100,34 @@ def ice_servers_for(settings: Settings) -> tuple[IceServer, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What takes seconds to load: the ear, and the engines that speak (`others` are those that bots name)."""
+
+    lanes: Lanes
+    ear: Ear
+    engine: Engine
+    others: Mapping[str, Engine]
+
+
+def load(settings: Settings, named: set[str]) -> Loaded:
+    """Load the models; `named` are engines that bots ask for. Raises `WeightsMissing`, `NoVoice`, `EngineRefused`."""
+    lanes = Lanes()
+    try:
+        engine = engine_for(settings)
+        others, refused = others_for(settings, named)
+        for name, why in refused.items():
+            _LOG.warning("the engine %s cannot be had, and the house's own speaks instead: %s", name, why)
+        return Loaded(lanes, ear_for(settings, lanes.lane("ear")), engine, others)
+    except BaseException:
+        lanes.close()
+        raise
+
+
 class House:
     """Everything that serves conversations. Made by `open_house`, closed by `close`."""
 
-    def __init__(self, settings: Settings, base_url: str, core: Core, kept: Kept) -> None:
+    def __init__(self, settings: Settings, base_url: str, core: Core, kept: Kept, loaded: Loaded) -> None:
         self.settings = settings
         self.core = core
         self.kept = kept
@@ -115,14 +139,10 @@ class House:
         self._ear_lane = self.lanes.lane("ear")
         # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.
         self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
-        self._engine = engine_for(settings)
+        self._engine = loaded.engine
         self._endpoint = endpoint_for(settings)
-        named = {bot.voice.engine for bot in core.bots.values() if bot.voice is not None}
-        others, refused = others_for(settings, named)
-        self._others = {name: (engine, self.lanes.lane(name)) for name, engine in others.items()}
-        for name, why in refused.items():
-            _LOG.warning("the engine %s cannot be had, and the house's own speaks instead: %s", name, why)
-        self._ear = ear_for(settings, self._ear_lane)
+        self._others = {name: (engine, self.lanes.lane(name)) for name, engine in loaded.others.items()}
+        self._ear = loaded.ear
         self._door = DoorClient(base_url)
         self.calls = Calls()
         self.places = places_of(limits_of(settings))
@@ -178,26 +198,10 @@ class House:
             "breaker_open": {name: float(resting) for name, resting in self.core.resting.items()},
         }
 
-    def readiness(self) -> dict[str, object]:
-        """What `/readyz` says: whether conversations may begin, what is still loading, and what could not be warmed."""
+    def readiness(self) -> dict[str, Any]:
+        """Whether conversations may begin, what is still loading, and what could not be warmed."""
         waiting = [] if self.warmed else [{"name": "engines", "what": "warming up", "bytes": 0, "total_bytes": 0}]
         return {"ready": self.warmed, "loading": waiting, "faults": list(self._faults)}
-
-    def cards(self) -> list[BotCard]:
-        """The bots as the page shows them."""
-        return [
-            BotCard(
-                slug=bot.slug,
-                name=bot.name,
-                first=bot.voice.first,
-                visual=bot.voice.visual,
-                language=bot.voice.language,
-                voices=bot.voice.voices,
-                remembers=bot.memory == "person+recall",
-            )
-            for bot in self.core.bots.values()
-            if bot.voice is not None
-        ]
 
     def voice_parts(self) -> VoiceParts:
         """What conversations are made of."""
@@ -328,6 +332,17 @@ async def open_core(settings: Settings, *, works: bool = True) -> Core:
     )
 
 
+async def _loaded(settings: Settings, named: set[str]) -> Loaded:
+    """What `load` gives, from a thread: the pages are served meanwhile."""
+    loading = asyncio.create_task(asyncio.to_thread(load, settings, named))
+    try:
+        return await asyncio.shield(loading)
+    except asyncio.CancelledError:
+        # A thread is not stopped: what it has loaded is put down again.
+        (await loading).lanes.close()
+        raise
+
+
 async def open_house(settings: Settings, base_url: str, *, works: bool = True) -> House:
     """Load everything. `base_url` is where this server answers; `works` is `open_core`'s.
 
@@ -337,7 +352,9 @@ async def open_house(settings: Settings, base_url: str, *, works: bool = True) -
     kept = Kept(Database(settings.database))
     try:
         await kept.open()
-        house = House(settings, base_url, core, kept)
+        named = {bot.voice.engine for bot in core.bots.values() if bot.voice is not None}
+        loaded = await _loaded(settings, named)
+        house = House(settings, base_url, core, kept, loaded)
         if identity_for(settings) is not None:
             await house.removed.open()
         await house.desk.open()

@@ -69,10 +69,16 @@ def server_for(app: ASGIApp, *, log_level: str = "warning") -> uvicorn.Server:
 
 
 async def until_ready(base_url: str, *, limit_s: float = 120.0) -> None:
-    """Wait until the server at `base_url` says that its engines are warm. Raises `CannotStart` after `limit_s`."""
+    """Wait until the server at `base_url` says that its engines are warm.
+
+    Raises `CannotStart` after `limit_s`, and with the server's own sentence where waiting is in vain.
+    """
     deadline = time.monotonic() + limit_s
     async with httpx2.AsyncClient(trust_env=False) as client:
-        while (await client.get(f"{base_url}/readyz")).status_code != HTTPStatus.OK:
+        while (reply := await client.get(f"{base_url}/readyz")).status_code != HTTPStatus.OK:
+            state = reply.json()
+            if state.get("failed"):
+                raise CannotStart("; ".join(state["faults"]))
             if time.monotonic() > deadline:
                 raise CannotStart(f"the engines were not warm after {limit_s:.0f} s; see the server's log")
             await asyncio.sleep(_LOOK_EVERY_S)

@@ -44,6 +44,14 @@ def serve(host: str | None, port: int | None) -> None:
     refuse_unsafe(settings)
     listener = bind(settings.host, settings.port)
     base_url = address(listener)
-    app = create_kept_app(settings, base_url)
+    faults: list[Exception] = []
+
+    def give_up(fault: Exception) -> None:
+        faults.append(fault)
+        server.should_exit = True
+
+    server = server_for(create_kept_app(settings, base_url, give_up), log_level=settings.log_level)
     click.echo(f"Firstword is starting on {base_url} (stop with Ctrl-C)")
-    server_for(app, log_level=settings.log_level).run(sockets=[listener])
+    server.run(sockets=[listener])
+    if faults:
+        raise faults[0]

@@ -1,18 +1,25 @@
-"""Warming up: best effort, and what failed is said."""
+"""Loading and warming up: the pages are there meanwhile, what failed is said, and the rest is warmed all the same."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import threading
 from pathlib import Path
+from typing import Self
 
 import httpx2
 import pytest
 
 from firstword.app import create_kept_app
+from firstword.errors import CannotStart
+from firstword.house import House, open_house
 from firstword.serving import serving, until_ready
-from firstword.settings import load_settings
+from firstword.settings import Settings, load_settings
+from firstword.thinking import SCRIPT
 from models import default_folder
+from web.browser import browser_page
 
 pytestmark = [pytest.mark.models, pytest.mark.timeout(120)]
 
@@ -40,3 +47,79 @@ async def test_a_model_that_cannot_be_warmed_is_named_and_the_rest_is_ready(tmp_
     (fault,) = state["faults"]
     assert fault.startswith("the language model could not be warmed: ")
     assert "model.gguf" in fault
+
+
+async def test_weights_that_are_missing_are_named_by_whoever_waits_for_them(tmp_path: Path) -> None:
+    settings = load_settings(single_user=True, data=tmp_path / "data", models=tmp_path / "nothing")
+    async with serving(lambda base_url: create_kept_app(settings, base_url)) as base_url:
+        with pytest.raises(CannotStart, match="firstword models pull"):
+            await until_ready(base_url)
+        async with httpx2.AsyncClient(trust_env=False, base_url=base_url) as client:
+            assert (await client.get("/app/voice/guide")).status_code == 200
+            assert (await client.get("/readyz")).json()["failed"]
+
+
+class Held:
+    """A house whose doors open when `go` is set; its pages are served from a thread meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self.url = ""
+        self.go = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._settings = load_settings(single_user=True, script_only=True, data=folder)
+        self._loop = asyncio.new_event_loop()
+        self._up = threading.Event()
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._up.wait(60)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.set(self.go)
+        self.set(self._stop)
+        self._thread.join(60)
+        self._loop.close()
+
+    def set(self, event: asyncio.Event) -> None:
+        """Set an event of the server's loop."""
+        self._loop.call_soon_threadsafe(event.set)
+
+    async def open_house(self, settings: Settings, base_url: str) -> House:
+        await self.go.wait()
+        return await open_house(settings, base_url)
+
+    async def _serve(self) -> None:
+        async with serving(lambda base_url: create_kept_app(self._settings, base_url)) as self.url:
+            self._up.set()
+            await self._stop.wait()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed: no browser to drive")
+def test_whoever_comes_while_models_load_sees_the_bytes_and_may_talk_when_they_are_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(tmp_path)
+    monkeypatch.setattr("firstword.app.open_house", held.open_house)
+    with held, browser_page() as page:
+        page.set_default_timeout(60_000)
+        page.goto(f"{held.url}/")
+        page.click("text=Guide")
+        page.wait_for_selector("#loading p:has-text('Getting the models ready')")
+        # Real bytes of real files: the recogniser's, the voice's.
+        page.wait_for_selector("#loading div:has-text('the recogniser'):has-text('here')")
+        page.wait_for_selector("#loading div:has-text('warming up')")
+        assert page.is_disabled("#start")
+        # Every other door says so, and not that it does not exist.
+        reply = page.request.post(f"{held.url}/app/voice/guide/start")
+        assert (reply.status, reply.json()["error"]["code"]) == (503, "loading")
+        page.fill("#line", "Are you there yet?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#live:has-text('Are you there yet?')")
+        held.set(held.go)
+        page.wait_for_selector("#transcript li[data-role=assistant]")
+        assert SCRIPT in page.inner_text("#transcript li[data-role=assistant] .words")
+        # Answered before the last engine is warm, and nobody is kept waiting for the box to say so.
+        page.wait_for_selector("#loading", state="hidden")

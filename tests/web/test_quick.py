@@ -1,0 +1,107 @@
+"""How much the page does while an answer streams: work is counted, not timed, so that it is the same on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kept_house import Opened
+from scripted import Script, until
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+
+# Counts what makes a page slow: changes of the document, layout that is asked for in the middle of a script, drawings.
+COUNT = """
+window.counted = { changes: 0, nodes: 0, elsewhere: 0, layouts: 0, drawings: 0, frames: 0, most: 0 };
+for (const [owner, name] of [
+  [Element, "scrollHeight"], [Element, "scrollTop"], [Element, "clientHeight"], [Element, "clientWidth"],
+  [HTMLElement, "offsetHeight"], [HTMLElement, "offsetWidth"],
+]) {
+  const { get, set } = Object.getOwnPropertyDescriptor(owner.prototype, name);
+  const counting = function () { counted.layouts++; return get.call(this); };
+  Object.defineProperty(owner.prototype, name, { get: counting, set });
+}
+const bounds = Element.prototype.getBoundingClientRect;
+Element.prototype.getBoundingClientRect = function () { counted.layouts++; return bounds.call(this); };
+const clear = CanvasRenderingContext2D.prototype.clearRect;
+let drawn = 0;
+CanvasRenderingContext2D.prototype.clearRect = function (...all) { drawn++; return clear.apply(this, all); };
+window.beginCounting = () => {
+  Object.assign(counted, { changes: 0, nodes: 0, elsewhere: 0, layouts: 0, drawings: 0, frames: 0, most: 0 });
+  window.watching?.disconnect();
+  window.watching = new MutationObserver((all) => {
+    for (const { type, addedNodes, removedNodes, target } of all) {
+      if (type === "attributes") continue;
+      counted.changes++;
+      counted.nodes += addedNodes.length + removedNodes.length;
+      const element = target.nodeType === 1 ? target : target.parentElement;
+      if (!element.closest("li, ol, #spoken, #state, #live, #start")) counted.elsewhere++;
+    }
+  });
+  watching.observe(document.body, { subtree: true, childList: true, characterData: true });
+};
+const tick = () => {
+  counted.frames++;
+  counted.most = Math.max(counted.most, drawn);
+  counted.drawings += drawn;
+  drawn = 0;
+  requestAnimationFrame(tick);
+};
+requestAnimationFrame(tick);
+"""
+WORDS = 300
+LONG = 500
+
+
+def answer(page: Any) -> dict[str, int]:
+    """Ask, wait until all of the answer is there, and give what was counted."""
+    page.fill("#line", "Tell me everything.")
+    page.evaluate("beginCounting()")
+    page.keyboard.press("Enter")
+    until(page, "document.querySelectorAll('.receipt').length > 0", limit_s=20)
+    counted: dict[str, int] = page.evaluate("counted")
+    return counted
+
+
+def test_an_answer_costs_one_change_a_word_and_no_layout(visit: Callable[..., Any], script: Script) -> None:
+    script.answer = " ".join(f"word{n}" for n in range(WORDS))
+    page = visit(before=COUNT)
+    page.wait_for_selector("#start:enabled")
+    counted = answer(page)
+    # A change a word, and a few dozen for the state, the live line, the two bubbles and the receipt.
+    assert WORDS * 0.9 < counted["changes"] < WORDS + 60
+    assert counted["nodes"] < 60
+    assert counted["elsewhere"] == 0
+    # Layout is asked for once a frame at most, where the transcript has grown.
+    assert counted["layouts"] <= 5 * counted["frames"] + 20
+    assert counted["layouts"] < WORDS
+    assert counted["most"] <= 1
+
+
+def test_a_conversation_of_five_hundred_lines_costs_what_an_empty_one_does(
+    visit: Callable[..., Any], house: Opened
+) -> None:
+    words = [f"word{n} " for n in range(60)]
+    here = house(words, words)
+    page = visit(base=here.url, before=COUNT)
+    empty = answer(page)
+    here.keep(*[f"Line {n} of a long conversation, with a few words in it." for n in range(LONG)])
+    here.keep_all([f"Question {n}, about as long as such a question is?"] for n in range(199))
+    page.evaluate("beginCounting()")
+    page.click("#kept")
+    page.wait_for_selector("#drawer li >> nth=199")
+    listed = page.evaluate("counted")
+    # All rows at once, of five elements each; those out of sight are not laid out.
+    assert listed["changes"] < 20
+    assert page.evaluate("document.querySelectorAll('#drawer li *').length") <= 5 * 200
+    assert page.evaluate("getComputedStyle(document.querySelector('#drawer li')).contentVisibility") == "auto"
+    page.click("#drawer [data-does=older]")
+    page.click("#drawer .thread:has-text('Line 0')")
+    until(page, f"document.querySelectorAll('#transcript li').length === {LONG}")
+    long = answer(page)
+    assert page.evaluate("document.querySelectorAll('#transcript li .words').length") == LONG + 2
+    assert abs(long["changes"] - empty["changes"]) <= 20
+    assert abs(long["nodes"] - empty["nodes"]) <= 20
+    assert long["layouts"] <= 5 * long["frames"] + 20
+    assert long["elsewhere"] == empty["elsewhere"] == 0
