@@ -1,7 +1,7 @@
 """The figures of the README and of docs/latency.md, made from the results: `python -m benchmarks.figures`.
 
-It judges nothing. The one rule: every figure stands beside the machine and the day it was taken on, and one that was
-taken on a busy machine says so; what has no result has no row.
+It judges nothing. The one rule: every figure stands beside the machine and the day it was taken on; of one that was
+taken on a busy machine only the ratio is quoted, which both ways had to bear; what has no result has no row.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def table(folder: Path = RESULTS) -> str:
         if found is not None:
             path, result = found
             taken = _taken(result, path.relative_to(folder))
-            lines += [f"| {' | '.join((*row, taken))} |" for row in rows(result)]
+            for what, against, ratio, ms in rows(result):
+                quoted = ms if result.get("quotable") else "not quoted"
+                if ratio or result.get("quotable"):
+                    lines.append(f"| {what} | {against} | {ratio} | {quoted} | {taken} |")
     return "\n".join(lines)
 
 
@@ -65,6 +68,8 @@ def walk(folder: Path = RESULTS) -> str:
     brain, told = list(result["brains"].items())[-1]
     middle = told["ways"]["ours"]["first_word_ms"]["p50"]
     heard = [turn for turn in told["turns"] if turn["first_word_ms"] is not None and not turn["talked_over"]]
+    if middle is None or not heard:
+        return "The last `firstword bench turn` heard no answer."
     one = min(heard, key=lambda turn: abs(turn["first_word_ms"] - middle))
     at = one["moments"]
     moments = sorted((ms, _MOMENTS[name]) for name, ms in at.items() if ms is not None)
@@ -168,8 +173,9 @@ def _core(result: Mapping[str, Any]) -> list[Row]:
 
 
 def _load(result: Mapping[str, Any]) -> list[Row]:
-    ours = result["lanes"]["deadline"]
-    at = ours["at_goal"]
+    at = result["lanes"]["deadline"]["at_goal"]
+    if at["conversations"] < result["goal"] or at["underruns"]:
+        return []
     return [
         (
             f"first word with {at['conversations']} conversations at once, p95 (`bench load`)",
@@ -183,6 +189,8 @@ def _load(result: Mapping[str, Any]) -> list[Row]:
 def _peers(result: Mapping[str, Any]) -> list[Row]:
     systems = result["systems"]
     ours = systems["firstword defaults"]["first_word_ms"]["p50"]
+    if not ours:
+        return []
     return [
         (
             "end of speech to the first audible sample (`bench peers`)",

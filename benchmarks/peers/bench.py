@@ -109,10 +109,17 @@ async def _in_turns(
     for n, (name, do) in enumerate(doing, 1):
         told(f"{n} of {len(doing)}: {name}")
         for system, person in people.items():
+            if seen[system].hung_up:
+                continue
             person.listen(on=True)
-            await person.wait(0.3)
-            await do(person, seen[system])
-            person.listen(on=False)
+            try:
+                await person.wait(0.3)
+                await do(person, seen[system])
+            except ConnectionError as gone:
+                seen[system].hung_up = f"{name}: {gone}"
+                told(f"{system} hung up")
+            finally:
+                person.listen(on=False)
 
 
 def _heard(settings: Settings, seen: Mapping[str, Seen]) -> dict[str, list[tuple[str, str]]]:
@@ -139,6 +146,7 @@ def summary(system: System, seen: Seen, heard: Sequence[tuple[str, str]]) -> dic
     stopped = [value for value in seen.silence_ms if value is not None]
     return {
         "settings": dict(system.settings) or "its defaults",
+        "hung_up": seen.hung_up,
         "questions": len(seen.first_word_ms),
         "unanswered": sum(
             value is None and not cut for value, cut in zip(seen.first_word_ms, seen.cut_off, strict=True)

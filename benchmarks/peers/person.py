@@ -172,7 +172,7 @@ class Person:
 async def sitting_before(url: str, *, grant: str = "") -> AsyncIterator[Person]:
     """A person before the system at `url`: with a grant over the Realtime protocol, else over the plain wire."""
     headers = {"Authorization": f"Bearer {grant}"} if grant else {}
-    async with connect(url, additional_headers=headers, max_size=None) as socket:
+    async with connect(url, additional_headers=headers, max_size=None, ping_interval=None) as socket:
         if grant:
             update = {"type": "session.update", "session": {"type": "realtime", "firstword": {"events": True}}}
             await socket.send(json.dumps(update))

@@ -67,6 +67,7 @@ class Seen:
     echoes_interrupted: list[bool] = field(default_factory=list)
     echo_questions: list[int] = field(default_factory=list)
     read: list[tuple[str, Samples]] = field(default_factory=list)
+    hung_up: str = ""
 
 
 async def ask(person: Person, brain: Brain, pcm: Pcm, seen: Seen, *, paused: bool) -> None:

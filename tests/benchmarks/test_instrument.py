@@ -107,12 +107,12 @@ def test_a_result_is_kept_where_one_says_and_a_quick_one_not_with_the_projects_o
 
 
 def test_figures_stand_between_the_marks_with_machine_and_day(tmp_path: Path) -> None:
-    core = {**told("2026-11-30", quotable=False, bench="core"), "foreign_cpu_percent": 41.0}
-    save({**core, "databases": {"sqlite": {"turn_ms": {"p50": 1.44}}}}, tmp_path)
+    core = {**told("2026-11-30", quotable=True, bench="core"), "databases": {"sqlite": {"turn_ms": {"p50": 1.44}}}}
+    save(core, tmp_path)
     blocks = {"figures": table}
     text = with_figures("a\n<!-- figures -->\nold\n<!-- /figures -->\nb\n", blocks, tmp_path)
     assert text.startswith("a\n<!-- figures -->\n| what |")
-    assert "| 1.4 | [2026-11-30, Intel(R) Xeon(R) Processor @ 2.10GHz, 2 cores, busy (41 % others)]" in text
+    assert "| 1.4 | [2026-11-30, Intel(R) Xeon(R) Processor @ 2.10GHz, 2 cores](" in text
     assert text.endswith("\n<!-- /figures -->\nb\n")
     readme = tmp_path / "README.md"
     readme.write_text(text)
@@ -122,6 +122,20 @@ def test_figures_stand_between_the_marks_with_machine_and_day(tmp_path: Path) ->
     assert readme.read_text() == text
     with pytest.raises(BenchRefused, match="no place"):
         with_figures("nothing", blocks, tmp_path)
+
+
+def test_of_a_busy_machine_only_ratios_are_quoted(tmp_path: Path) -> None:
+    way = {"words_ms": {"p50": 358.0}}
+    listen = {"goal": {"words_ratio": 0.23, "word_errors_more": -2.6}, "ways": {"ours": {"all": way}}}
+    busy = {"foreign_cpu_percent": 41.0}
+    save({**told("2026-11-30", quotable=False, bench="listen"), **busy, **listen}, tmp_path)
+    save(
+        {**told("2026-11-30", quotable=False, bench="core"), "databases": {"sqlite": {"turn_ms": {"p50": 9.9}}}},
+        tmp_path,
+    )
+    (row,) = table(tmp_path).splitlines()[2:]
+    assert "| 0.23 | not quoted | [2026-11-30" in row
+    assert "2 cores, busy (41 % others)](" in row
 
 
 def test_a_turn_is_walked_through_in_the_order_in_which_it_went(tmp_path: Path) -> None:
