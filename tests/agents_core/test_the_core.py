@@ -134,6 +134,7 @@ def test_the_names_that_other_rooms_use() -> None:
         "Refusal",
         "ScriptProvider",
         "Started",
+        "Tally",
         "Tool",
         "Trace",
         "Uncounted",

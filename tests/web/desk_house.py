@@ -21,7 +21,7 @@ from firstword.testing.voices import ToneEngine
 from models import Lanes, Progress, Store
 from tts import Speaker
 from voice.kept import Kept
-from web import Asker, BotCard, create_pages
+from web import Asker, BotCard, create_pages, create_threads
 from web.desk import (
     DeskParts,
     EngineOffer,
@@ -140,6 +140,7 @@ async def desk_house(tmp: Path) -> AsyncIterator[DeskHouse]:
     )
     cards = [BotCard("guide", "Guide")]
     routers = (create_bots(parts, shelf), create_rooms(parts, shelf, talks), create_sharing(talks, who))
+    house.app.include_router(create_threads(kept, who))
     for router in (*routers, create_desk_pages(owner), create_pages(lambda: cards, owner=owner)):
         house.app.include_router(router)
     try:

@@ -167,19 +167,47 @@ def test_of_two_owners_the_second_is_told_and_keeps_what_they_changed(visit: Cal
     assert grace.input_value("#f-voice-speed") == "1.1"
 
 
-@pytest.mark.parametrize("at", ["/app/desk", "/app/desk/bots/host", "/app/desk/conversations", "/app/desk/health"])
-def test_axe_finds_nothing_at_the_desk(visit: Callable[..., Any], here: Served, at: str) -> None:
-    talk = here.house.kept.begin("lin", "guide")
-    here.do(said(here, talk))
-    page = opened(visit, here, at)
+def test_axe_finds_nothing_on_a_bot_and_it_fits_a_small_screen(visit: Callable[..., Any], here: Served) -> None:
+    page = opened(visit, here, "/app/desk/bots/host")
     assert looked_at(page) == {}
     page.set_viewport_size({"width": 320, "height": 720})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-async def said(here: Served, talk: Any) -> None:
+def test_axe_finds_nothing_in_the_other_rooms(visit: Callable[..., Any], here: Served) -> None:
+    here.do(said(here, here.house.kept.begin("lin", "guide")))
+    for at in ("/app/desk", "/app/desk/conversations", "/app/desk/health"):
+        page = opened(visit, here, at)
+        for width, scheme in ((320, "dark"), (768, "light"), (1440, "dark")):
+            page.set_viewport_size({"width": width, "height": 720})
+            page.emulate_media(color_scheme=scheme)
+            assert faults(page) == [], at
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), at
+
+
+def test_a_person_opens_one_of_their_conversations_to_the_owner_in_the_drawer(
+    visit: Callable[..., Any], here: Served
+) -> None:
+    talk = here.house.kept.begin("lin", "guide")
+    here.do(spoken(here, talk))
+    page = visit(base=here.url, at="/app/voice/guide", extra_http_headers={"who": "lin"})
+    page.click("#kept")
+    page.click("#drawer .share")
+    until(page, "document.querySelector('#drawer .share').ariaPressed === 'true'")
+    assert here.do(here.house.talks.shared_by("lin")) == [talk.thread]
+    assert faults(page) == []
+    page.click("#drawer .share")
+    until(page, "document.querySelector('#drawer .share').ariaPressed === 'false'")
+    assert here.do(here.house.talks.shared_by("lin")) == []
+
+
+async def spoken(here: Served, talk: Any) -> None:
     talk.said("a", "user", "A question that its person has let the owner read?")
     await here.house.kept.scribe.written()
+
+
+async def said(here: Served, talk: Any) -> None:
+    await spoken(here, talk)
     await here.house.talks.share("lin", talk.thread, shared=True)
 
 

@@ -71,7 +71,8 @@ def _field(opened: Opened, key: str) -> dict[str, Any]:
         **told,
         "kind": field.kind,
         "usual": opened.below.get(key, field.usual),
-        "taken": key in opened.below,
+        # The house's own words for an ending are usual; another bot's are taken over.
+        "taken": key in opened.below and field.path[0] != "endings",
         "least": field.least,
         "most": field.most,
         "longest": field.longest,

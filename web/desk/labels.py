@@ -43,7 +43,9 @@ SECTIONS: Mapping[str, Mapping[str, Label]] = {
         "voice.words": Label("Opening", "The first piece is spoken after so many words.", unit="words"),
         "voice.gap": Label("Pause", "Between two pieces.", unit="s"),
         "voice.steps": Label("Solver steps", "For engines that solve: more is finer and later.", unit="steps"),
-        "voice.opening": Label("Solver steps of the opening", "Fewer, and it is heard sooner.", unit="steps"),
+        "voice.opening": Label(
+            "Solver steps of the opening", "Fewer, and it is heard sooner. Empty: as many as the rest.", unit="steps"
+        ),
         "voice.preempt": Label("Think ahead", "Begin to answer while a person may only be pausing."),
     },
     "Words": {

@@ -44,7 +44,7 @@ export class FieldBox {
     const { usual, kind, unit, taken, least, most, control: how } = this.field;
     if (["names", "rows", "switch"].includes(kind) || how === "drawings" || how === "voice") return "";
     const range = least != null && most != null && most < 1000 ? `${least} to ${most}. ` : "";
-    if (usual == null || usual === "") return range && `${range}Empty: no ceiling of its own.`;
+    if (usual == null || usual === "") return this.field.key.startsWith("limits.per.") ? "Empty: no ceiling." : range.trim();
     const said = this.field.choices.find(([value]) => value === usual)?.[1] ?? shown(usual);
     return `${range}${taken ? "Taken over" : "Usually"}: ${said}${unit ? ` ${unit}` : ""}.`;
   }
