@@ -13,11 +13,19 @@ import numpy as np
 from sound.errors import SoundError
 from sound.pcm import Pcm
 
+# Wideband sound.
+_WIDE_HZ = 16_000
+
 
 class Resampler:
     """Mono at `rate_hz`, whatever comes in. A change of the incoming rate empties the filter and starts another.
 
-    The filter needs a few milliseconds of sound before it gives some back; `flush` returns the rest.
+    The filter holds 5 to 15 ms of sound back, always the same; `flush` returns the rest. libsoxr's own choice of filter
+    for two fixed rates works in blocks and holds up to 42 ms (21 on average from 24 to 16 kHz, where this one holds
+    10), and whoever waits for the end of somebody's speech waits through it too. The filter for rates that may vary
+    does not: it is as flat up to 0.9 of the lower band, its aliases are as far down (110 dB), it takes 0.8 ms of a core
+    more a second of sound (3 from 48 kHz), and it is 0.25 ms early or late at most. Below 16 kHz the other one stays:
+    it is flat up to 0.93, and a telephone has no band to spare.
     """
 
     def __init__(self, rate_hz: int) -> None:
@@ -35,7 +43,8 @@ class Resampler:
         if mono.rate_hz == self.rate_hz:
             return mono
         if self._stream is None:
-            self._stream = _Stream(mono.rate_hz, self.rate_hz)
+            live = min(mono.rate_hz, self.rate_hz) >= _WIDE_HZ
+            self._stream = _Stream(mono.rate_hz, self.rate_hz, live=live)
         return Pcm(self._stream.chunk(mono.samples, last=False), self.rate_hz)
 
     def flush(self) -> Pcm:
@@ -48,16 +57,18 @@ class Resampler:
 
 
 def resample(pcm: Pcm, rate_hz: int) -> Pcm:
-    """A whole recording as mono at `rate_hz`. For streams use `Resampler`."""
-    stream = Resampler(rate_hz)
-    return Pcm.join([stream.push(pcm), stream.flush()])
+    """A whole recording as mono at `rate_hz`, each sample in its place. For streams use `Resampler`."""
+    mono = pcm.mono()
+    if mono.rate_hz == rate_hz:
+        return mono
+    return Pcm(_Stream(mono.rate_hz, rate_hz, live=False).chunk(mono.samples, last=True), rate_hz)
 
 
 class _Stream:
-    """One soxr stream."""
+    """One soxr stream; a `live` one holds little back."""
 
-    def __init__(self, from_hz: int, to_hz: int) -> None:
-        self._inner = _soxr().ResampleStream(from_hz, to_hz, 1, dtype="float32", quality="HQ")
+    def __init__(self, from_hz: int, to_hz: int, *, live: bool) -> None:
+        self._inner = _soxr().ResampleStream(from_hz, to_hz, 1, dtype="float32", quality="HQ", vr=live)
 
     def chunk(self, samples: np.ndarray, *, last: bool) -> np.ndarray:
         out: np.ndarray = self._inner.resample_chunk(samples, last=last)

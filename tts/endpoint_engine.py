@@ -212,6 +212,7 @@ class _Reader:
         self._header: Header | None = Header()
         self._frames = FrameReader(rate_hz)
         self._host = host
+        self._silent = True
 
     def push(self, data: bytes) -> Pcm | None:
         if self._header is not None:
@@ -221,11 +222,15 @@ class _Reader:
             if found.rate_hz:
                 self._frames = FrameReader(found.rate_hz, found.channels)
             self._header, data = None, found.rest
-        return self._frames.push(data)
+        pcm = self._frames.push(data)
+        self._silent = self._silent and not len(pcm)
+        return pcm
 
     def end(self) -> None:
         if self._header is not None and self._header.held:
             raise TtsError(f"the speech endpoint {self._host} stopped within a WAV header")
+        if self._silent:
+            raise TtsError(f"the speech endpoint {self._host} sent no sound")
 
 
 def _rate(kind: str, header: str) -> int:

@@ -37,9 +37,27 @@ def test_a_stream_pushed_in_pieces_has_no_seams(cuts: list[int]) -> None:
     stream = Resampler(16_000)
     pieces = [stream.push(whole.part(a, b)) for a, b in pairwise(edges)]
     got = Pcm.join([*pieces, stream.flush()])
-    want = resample(whole, 16_000)
+    at_once = Resampler(16_000)
+    want = Pcm.join([at_once.push(whole), at_once.flush()])
     assert len(got) == len(want)
     assert np.abs(got.samples - want.samples).max() < 1e-5
+
+
+@pytest.mark.parametrize("from_hz", [16_000, 22_050, 24_000, 44_100, 48_000])
+@pytest.mark.parametrize("to_hz", [16_000, 24_000])
+def test_a_stream_holds_back_no_more_than_a_frame_and_loses_nothing_audible(from_hz: int, to_hz: int) -> None:
+    whole, stream = tone(from_hz, 1.0), Resampler(to_hz)
+    got: list[Pcm] = []
+    for start in range(0, len(whole), from_hz // 50):
+        got.append(stream.push(whole.part(start, start + from_hz // 50)))
+        put_s = min(len(whole), start + from_hz // 50) / from_hz
+        assert put_s - sum(each.duration_s for each in got) < 0.016
+    sound = Pcm.join([*got, stream.flush()])
+    want = resample(whole, to_hz)
+    assert abs(len(sound) - len(want)) <= 1
+    middle = slice(to_hz // 4, to_hz // 2)
+    late = [np.abs(sound.samples[middle] - np.roll(want.samples, n)[middle]).max() for n in range(-6, 7)]
+    assert min(late) < 0.05  # the same tone, up to a few samples and a part of one early or late
 
 
 def test_sound_of_the_right_rate_passes_untouched() -> None:

@@ -133,6 +133,33 @@ async def test_what_is_wrong_upstream_is_said_in_words(answer: object, words: st
         engine.close()
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [wav(TONE)[:30], wav(TONE)[:44], b"RI", b""],
+    ids=["half a header", "a header alone", "two bytes", "nothing"],
+)
+async def test_where_no_sound_comes_the_local_voice_says_all_of_it_and_why_is_kept(answer: bytes) -> None:
+    lanes, local = Lanes(at_once=2), ToneEngine()
+    async with serving(upstream(lambda n: Response(answer, media_type="audio/wav"))) as base:
+        engine = EndpointEngine(base)
+        speaker = Speaker(engine, lanes.lane("endpoint"), fallback=local, fallback_lane=lanes.lane("tone"))
+        frames = [frame async for frame in speaker.say("Hello there. Good day.").frames()]
+        engine.close()
+    lanes.close()
+    assert local.spoken == ["Hello there.", "Good day."]
+    assert {frame.piece.n for frame in frames} == {0, 1}
+    assert "the speech endpoint 127.0.0.1" in str(speaker.fallen)
+
+
+async def test_half_a_sample_at_the_end_is_no_sample() -> None:
+    data = TONE.to_s16le()[:-1]
+    async with serving(upstream(lambda n: Response(data, media_type="audio/pcm;rate=16000"))) as base:
+        engine = EndpointEngine(base)
+        made = Pcm.join(await drain(engine))
+        engine.close()
+    assert made.to_s16le() == data[:-1]
+
+
 async def test_nobody_there_is_said_in_words() -> None:
     engine = EndpointEngine("http://127.0.0.1:9/v1")
     with pytest.raises(TtsError, match="did not answer"):
