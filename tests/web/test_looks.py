@@ -26,6 +26,10 @@ def test_nothing_is_wider_than_the_window(visit: Callable[..., Any], script: Scr
     assert page.get_attribute("#transcript a", "rel") == "noreferrer noopener"
     page.click("#cog")
     assert page.evaluate("document.querySelector('dialog').getBoundingClientRect().right") <= width
+    assert (
+        page.evaluate("(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog'))")
+        == 0
+    )
 
 
 def test_what_anybody_says_is_text(visit: Callable[..., Any], script: Script) -> None:
