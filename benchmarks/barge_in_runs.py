@@ -31,8 +31,8 @@ RECOGNISE_S = 0.13
 _PATIENCE_S = 3.5
 _FRAME = round(FRAME_S * OUT_HZ)
 _BETWEEN_S = 1.5
-# While nobody is there nobody waits for a frame: two at a time take half the arithmetic. The bar judges 20 ms all the
-# same.
+# With nobody there, and once all is decided, nobody waits for a frame: two at a time take half the arithmetic. The bar
+# judges 20 ms all the same, but learns the lag from every second level.
 _ALONE_FRAME_S = 0.04
 
 
@@ -156,10 +156,8 @@ async def _sounding(scene: Sounding, world: World) -> SoundingResult:
     try:
         if not scene.first:
             talk.ask("Hello.")
-            talk.frame_s = _ALONE_FRAME_S
             await talk.until_quiet()
             await talk.run(_BETWEEN_S)
-            talk.frame_s = FRAME_S
         before, received = _interrupted(talk), talk.device.received
         talk.ask("Tell me more.")
         await talk.run(scene.at_s)

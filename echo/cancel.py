@@ -93,9 +93,9 @@ class Canceller:
         self._spectra.clear()
         lag = _lag(heard, played, self._longest)
         if lag is None:
-            # All that was played so long ago has come back by now, if it comes back at all.
+            # All that was played so long ago has come back by now, if it comes back at all: was anything heard?
             self.left = 0.0
-            return window + taps - _begun(played) >= _LEAST_S * self.rate_hz
+            return self._swing(heard) < _NOTHING and window + taps - _begun(played) >= _LEAST_S * self.rate_hz
         delay = max(0, lag - self._lead)
         begun = _begun(played[self._longest + taps - delay :])
         if window - begun < _LEAST_S * self.rate_hz:

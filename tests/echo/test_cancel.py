@@ -102,6 +102,17 @@ def test_where_the_echo_is_not_ours_to_know_it_says_so_or_does_no_harm(kind: str
         assert level(rest) < 1.1 * level(echo[-SPARE:])
 
 
+def test_what_comes_back_too_late_to_be_told_is_not_taken_for_nothing() -> None:
+    """Two seconds were played, of which the first six tenths have come back, loud."""
+    played = babble(4.4, 12)
+    played[: round(2.2 * RATE_HZ)] = 0.0
+    heard = EchoRoom(gain=0.9, delay_s=1.4, noise=0.0005, seed=13).hear(played)
+    canceller = fed(played, heard)
+    if canceller.fit(SPARE):
+        rest, _ = canceller.clean(SPARE, SPARE)
+        assert level(rest) < 0.5 * level(heard[-SPARE:])
+
+
 def test_silence_and_full_scale_are_no_fault() -> None:
     nothing = np.zeros(3 * RATE_HZ, dtype=np.float32)
     assert not fed(nothing, nothing).fit(SPARE)
