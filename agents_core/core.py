@@ -218,7 +218,7 @@ class Core:
     async def warm(self) -> None:
         """Start what answers locally and let it read what is fixed of each spoken bot's prompt.
 
-        It can be asked meanwhile. Two seconds and, on two cores, a fifth of a second for each exchange.
+        It can be asked meanwhile. Two seconds and, on two cores, a third of a second for each exchange.
         """
         for provider in self._providers:
             if isinstance(provider, LocalProvider):

@@ -21,15 +21,18 @@ from dataclasses import dataclass
 
 # Words that say nothing about what is asked, unless there are no others.
 _EMPTY_WORDS = """
-    a about an and are at be by can could did do does for from has have hello hey hi how i if in is it many me much my
-    of on or please so tell that the there they this to us was we what when where which will with would you your
+    a about an and are at be by can could did do does for from has have hello hey hi how i if in is it know like many me
+    much my of on or please so tell that the there they this to us want was we what when where which will with wonder
+    would you your
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 # An exchange is like a question when it has this share of what the question is about.
 _LIKE = 0.4
 # Words of an answer that a small model goes on from, at most half of them. With two or three it still wanders
-# off from a long answer; with five it says the rest as it was written, or nearly so.
+# off from a long answer; with five it says the rest as it was written, or nearly so. Of a short answer all but the
+# last: after "I" it speaks Spanish, after "I speak" English.
 _LEAD_WORDS = 5
+_SHORT_LEAD_WORDS = 3
 _ENDINGS = ("ing", "ed", "es", "ly", "s")
 # Bots whose exchanges are kept ready to be searched; one that is not among them costs a fifth of a millisecond.
 _BOTS = 256
@@ -96,7 +99,8 @@ def length(exchange: Exchange) -> int:
 def lead(exchange: Exchange) -> str:
     """The first words of its answer."""
     words = exchange.answer.split()
-    return " ".join(words[: min(_LEAD_WORDS, len(words) // 2)])
+    most = max(len(words) // 2, min(_SHORT_LEAD_WORDS, len(words) - 1))
+    return " ".join(words[: min(_LEAD_WORDS, most)])
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -31,12 +31,13 @@ def messages(
 ) -> tuple[dict[str, Any], ...]:
     """The conversation in OpenAI's shape. `remembered` is what they said in earlier ones, oldest first."""
     asked = offer.asked(ask.text, ask.surface)
-    given: list[dict[str, Any]] = [{"role": "system", "content": system(bot, house, ask, profile, offer)}]
+    fixed_words = system(bot, house, ask, profile, offer)
+    given: list[dict[str, Any]] = [{"role": "system", "content": fixed_words}]
     exchange = like(bot.exchanges, asked) if profile.small else None
     if exchange:
         # Shown how to answer, a small model needs no history, and everything up to the question has been read before:
         # its first token came after 110 ms instead of 400 (two cores, a history of two lines).
-        given += shown(exchange)
+        given = [*shown(fixed_words, exchange)]
     elif bot.memory != "none":
         given += [{"role": line.role, "content": line.text} for line in _remembered(ask.history, profile)]
     if remembered and not profile.small:
@@ -67,9 +68,19 @@ def _taken(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
     return given
 
 
-def shown(exchange: Exchange) -> tuple[dict[str, Any], dict[str, Any]]:
-    """An exchange, as if it had been said: always in the same words, so that its reading can be kept."""
-    return {"role": "user", "content": exchange.questions[0]}, {"role": "assistant", "content": exchange.answer}
+def shown(system: str, exchange: Exchange) -> tuple[dict[str, Any], ...]:
+    """The beginning with an exchange in it, as if it had been said: always the same words, so that it is read once.
+
+    The answer comes before what exchanges share: llama.cpp gives a prompt the kept reading that fits best and forgets
+    what of that one does not fit, so where a quarter of two beginnings is the same, one is read at the cost of the
+    other. Told twice, a small model also keeps to it: of 19 questions to the guide it answers 15 word for word as the
+    file says, and told once 10.
+    """
+    return (
+        {"role": "system", "content": f"{exchange.answer}\n\n{system}"},
+        {"role": "user", "content": exchange.questions[0]},
+        {"role": "assistant", "content": exchange.answer},
+    )
 
 
 def question(
@@ -97,10 +108,13 @@ def question(
 
 def fixed(bot: Bot, house: House, profile: Profile) -> list[tuple[dict[str, Any], ...]]:
     """Every beginning a model may be given that does not depend on who asks what: to be read before anybody asks."""
-    first = {"role": "system", "content": system(bot, house, Ask(bot.slug, "", "", "", ""), profile)}
+    words = system(bot, house, Ask(bot.slug, "", "", "", ""), profile)
     asked = {"role": "user", "content": "Hello."}
     exchanges = bot.exchanges if profile.small else ()
-    return [(first, asked), *((first, *shown(exchange), asked) for exchange in exchanges)]
+    return [
+        ({"role": "system", "content": words}, asked),
+        *((*shown(words, exchange), asked) for exchange in exchanges),
+    ]
 
 
 def system(bot: Bot, house: House, ask: Ask, profile: Profile, offer: Offer = NOTHING) -> str:

@@ -11,7 +11,7 @@ from core_house import BOT, ask, content
 from agents_core import Bots, Ceilings, ContentRefused, Line, Profile, check_bots
 from agents_core.compile import compile_folder
 from agents_core.examples import lead, length, like, take_out
-from agents_core.prompt import fixed, messages, question, version
+from agents_core.prompt import fixed, messages, question, system, version
 
 HEAD = "---\nname: X\nsurfaces: [voice]\n"
 
@@ -174,9 +174,13 @@ def test_the_exchange_that_is_like_a_question(asked: str, answer: str | None) ->
     assert like((), asked) is None
 
 
-def test_a_lead_is_at_most_half_of_the_answer() -> None:
+def test_a_lead_is_half_of_the_answer_and_of_a_short_one_all_but_the_last_word() -> None:
     free, who = take_out(EXCHANGES)[1]
-    assert (lead(free), lead(who)) == ("It", "I")
+    assert (lead(free), lead(who)) == ("It costs", "I am")
+    assert lead(replace(free, answer="I speak English.")) == "I speak"
+    assert lead(replace(free, answer="Yes.")) == ""
+    assert lead(replace(free, answer="It runs on your own computer, here.")) == "It runs on"
+    assert lead(replace(free, answer="It runs on your own computer, and you speak to it.")) == "It runs on your own"
     assert (length(free), length(replace(free, answer="Yes. It costs 3.5 euros. Or four?"))) == (1, 3)
 
 
@@ -185,12 +189,14 @@ def test_a_small_model_is_led_by_what_is_like_the_question_and_a_large_one_gets_
     bot, house = compiled.bots["guide"], compiled.house
     asked = ask("What does it cost?", history=(Line("user", "Hi."),))
     small = question(bot, house, asked, (), Profile(small=True))
+    # What it is about comes first, so that no other exchange begins with the same words.
+    assert small.messages[0]["content"] == f"It costs nothing.\n\n{system(bot, house, asked, Profile(small=True))}"
     assert [m["content"] for m in small.messages[1:]] == [
         "Is it free?",
         "It costs nothing.",
         "What does it cost?",
     ]
-    assert (small.lead, small.sentences) == ("It", 1)
+    assert (small.lead, small.sentences) == ("It costs", 1)
     other = question(bot, house, ask("Where is France?"), (), Profile(small=True))
     assert (len(other.messages), other.lead, other.sentences) == (2, "", None)
     large = question(bot, house, asked, (), Profile())

@@ -11,12 +11,14 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
 
+import httpx2
 import psutil
 import pytest
 from core_house import ask, told
 
 from agents_core import Core, Delta, Done, LocalProvider, Patience, Question, Started, Trace, Whole, Words
 from agents_core.errors import ProviderFault
+from agents_core.prompt import question
 
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "firstword" / "models"
 WEIGHTS = Path(os.environ.get("FIRSTWORD_MODELS") or _CACHE) / "smollm2-135m" / "model.gguf"
@@ -39,11 +41,31 @@ async def words(provider: LocalProvider, text: str) -> str:
     return "".join(said.text for said in given if isinstance(said, Words))
 
 
+async def unread_tokens(local: LocalProvider, core: Core) -> dict[str, int]:
+    """For each question that the guide is shown an answer to, how many tokens of it had not been read before."""
+    (port,) = (each.laddr.port for each in psutil.Process(local.pid).net_connections("tcp") if each.status == "LISTEN")
+    guide = core.bots["guide"]
+    unread: dict[str, int] = {}
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        for exchange in guide.exchanges:
+            asked = ask(f"{exchange.questions[0]} Please.")
+            given = question(guide, core.bots.house, asked, (), local.profile)
+            said = [*given.messages, {"role": "assistant", "content": given.lead}]
+            body = {"messages": said, "max_tokens": 1, "cache_prompt": True}
+            reply = await client.post("/v1/chat/completions", json=body)
+            unread[asked.text] = reply.json()["timings"]["prompt_n"]
+    return unread
+
+
+@pytest.mark.timeout(240)
 async def test_the_guide_answers_from_what_it_knows(local: LocalProvider, tmp_path: Path) -> None:
     core = await Core.open(
         content=CONTENT, database_url=f"sqlite+aiosqlite:///{tmp_path / 'c.db'}", providers=[local], patience=PATIENT
     )
     await core.warm()
+    unread = await unread_tokens(local, core)
+    # A question has about ten words; each of the twenty beginnings before it has fifty tokens.
+    assert max(unread.values()) <= 30, unread
     events = await told(core, ask("What is a bot?"))
     said = "".join(event.text for event in events if isinstance(event, Delta))
     assert "text file" in said
