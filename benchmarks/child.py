@@ -38,27 +38,34 @@ async def child_server(settings: Mapping[str, str]) -> AsyncIterator[str]:
         port = listener.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="firstword-bench-") as folder:
         given = {"single_user": "true", "port": str(port), "data": folder, **settings}
-        environment = {**os.environ, **{f"{PREFIX}{name.upper()}": value for name, value in given.items()}}
+        environment = {f"{PREFIX}{name.upper()}": value for name, value in given.items()}
         log = Path(folder) / "server.log"
-        with log.open("wb") as lines:
-            child = await asyncio.to_thread(
-                subprocess.Popen,
-                [sys.executable, "-m", "firstword", "serve"],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=lines,
-                stderr=lines,
-            )
-        try:
-            await _up(child, base_url, log)
+        async with child("serve", environment, log) as process:
+            await _up(process, base_url, log)
             yield base_url
-        finally:
-            child.terminate()
-            try:
-                await asyncio.to_thread(child.wait, _END_S)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                await asyncio.to_thread(child.wait)
+
+
+@contextlib.asynccontextmanager
+async def child(command: str, environment: Mapping[str, str], log: Path) -> AsyncIterator[subprocess.Popen[bytes]]:
+    """`firstword COMMAND` with these variables beside the environment's, what it says in `log`; ends with the block."""
+    with log.open("wb") as lines:
+        process = await asyncio.to_thread(
+            subprocess.Popen,
+            [sys.executable, "-m", "firstword", command],
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=lines,
+            stderr=lines,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            await asyncio.to_thread(process.wait, _END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            await asyncio.to_thread(process.wait)
 
 
 async def _up(child: subprocess.Popen[bytes], base_url: str, log: Path) -> None:

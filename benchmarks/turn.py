@@ -27,6 +27,7 @@ WITHOUT: dict[str, dict[str, str]] = {
     "streaming": {"streaming": "false"},
 }
 OURS = "ours"
+OVER_LIVEKIT = "over livekit"
 _WITHOUT = "without "
 BRAINS: dict[str, dict[str, str]] = {"script": {"script_only": "true"}, "local": {}}
 # Scales of every wait for the end of a turn, for the curve of first word against cut-offs.
@@ -85,19 +86,60 @@ async def _ask_all(
     repeats: int,
 ) -> dict[str, list[Turn]]:
     """Every recording in every way, in turns; `warm` before them, and nobody counts it."""
-    turns: dict[str, list[Turn]] = {way: [] for way in ways}
     async with contextlib.AsyncExitStack() as opened:
         talking = {}
         for way, change in ways.items():
             base_url = await opened.enter_async_context(child_server(change))
             talking[way] = await opened.enter_async_context(_conversation(settings, base_url, bot))
-        for conversation in talking.values():
-            await conversation.ask(warm.pcm, only_beginning=True)
-        for n in range(repeats * len(recordings)):
-            recording = recordings[n % len(recordings)]
-            for way, conversation in talking.items():
-                turns[way].append(await conversation.ask(recording.pcm, only_beginning=True))
+        return await _in_turns(talking, warm, recordings, repeats)
+
+
+async def _in_turns(
+    talking: Mapping[str, Conversation], warm: Spoken, recordings: Sequence[Spoken], repeats: int
+) -> dict[str, list[Turn]]:
+    turns: dict[str, list[Turn]] = {way: [] for way in talking}
+    for conversation in talking.values():
+        await conversation.ask(warm.pcm, only_beginning=True)
+    for n in range(repeats * len(recordings)):
+        recording = recordings[n % len(recordings)]
+        for way, conversation in talking.items():
+            turns[way].append(await conversation.ask(recording.pcm, only_beginning=True))
     return turns
+
+
+async def measure_over_livekit(
+    settings: Settings, *, bot: str, repeats: int = 1, questions: Sequence[Question] = QUESTIONS
+) -> dict[str, Any]:
+    """The same questions over the WebSocket and through a room of a LiveKit server on this machine, with the script.
+
+    A server, a worker and a LiveKit server are all up; one conversation at a time asks. Raises `CannotStart` where no
+    LiveKit server is built.
+    """
+    from benchmarks.in_a_room import in_a_room
+
+    warm, *recordings = record(engine_for(settings), [_WARM, *questions])
+    asked = [recording.question for recording in recordings] * repeats
+    async with (
+        child_server(BRAINS["script"]) as base_url,
+        in_a_room(settings, base_url, bot) as room,
+        _conversation(settings, base_url, bot) as direct,
+    ):
+        turns = await _in_turns({OURS: direct, OVER_LIVEKIT: room}, warm, recordings, repeats)
+    return {
+        "bench": "turn over livekit",
+        **head(
+            threads=settings.engine_threads,
+            models={"listen": settings.listen_model, "voice": settings.voice_model, "brain": "script"},
+        ),
+        "questions": len(asked),
+        "brains": {
+            "script": {
+                "ways": {way: summary(each) for way, each in turns.items()},
+                "ratios": ratios(turns),
+                "turns": [told_of(question, turn) for question, turn in zip(asked, turns[OVER_LIVEKIT], strict=True)],
+            }
+        },
+    }
 
 
 async def _curve(

@@ -15,10 +15,10 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from firstword.errors import CannotStart
@@ -68,10 +68,17 @@ class Turn:
         return {"heard": self.heard, "said": self.said, "first_word_ms": self.first_word_ms, "trace": self.trace}
 
 
-class Conversation:
-    """An open conversation; made by `converse`."""
+class Line(Protocol):
+    """What Realtime events go over: a WebSocket, or what looks like one."""
 
-    def __init__(self, socket: ClientConnection) -> None:
+    async def send(self, message: str, /) -> None: ...
+    def __aiter__(self) -> AsyncIterator[str | bytes]: ...
+
+
+class Conversation:
+    """An open conversation; made by `converse`, and by `holding` on another line than the WebSocket."""
+
+    def __init__(self, socket: Line) -> None:
         self._socket = socket
         self._to_play: deque[bytes] = deque()
         self._turn: Turn | None = None
@@ -213,17 +220,23 @@ async def converse(base_url: str, grant: str, *, session: dict[str, Any] | None 
         socket = await connect(url, additional_headers={"Authorization": f"Bearer {grant}"}, max_size=None)
     except Exception as fault:
         raise CannotStart(f"no conversation at {url}: {fault}") from fault
-    async with socket:
-        asked = {"type": "realtime", "firstword": {"events": True}, **(session or {})}
-        await socket.send(json.dumps({"type": "session.update", "session": asked}))
-        conversation = Conversation(socket)
-        tasks = [asyncio.create_task(conversation.read_events()), asyncio.create_task(conversation.speak_frames())]
-        try:
-            yield conversation
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+    async with socket, holding(socket, session=session) as conversation:
+        yield conversation
+
+
+@contextlib.asynccontextmanager
+async def holding(line: Line, *, session: dict[str, Any] | None = None) -> AsyncIterator[Conversation]:
+    """A conversation on a line that is open."""
+    asked = {"type": "realtime", "firstword": {"events": True}, **(session or {})}
+    await line.send(json.dumps({"type": "session.update", "session": asked}))
+    conversation = Conversation(line)
+    tasks = [asyncio.create_task(conversation.read_events()), asyncio.create_task(conversation.speak_frames())]
+    try:
+        yield conversation
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _frames(pcm: Pcm) -> list[bytes]:

@@ -130,8 +130,17 @@ def first_word(flags: Flags, engines: tuple[str, ...], words: bool, text: bool) 
 )
 @click.option("--no-curve", is_flag=True, help="leave out first word against cut-offs over the waits")
 @click.option("--stage", type=click.Choice(["listen", "window"]), help="only this part of a turn")
+@click.option("--over", type=click.Choice(["livekit"]), help="through a LiveKit room, beside the WebSocket")
 @measures(quick="few questions, the script brain, no curve")
-def turn(flags: Flags, bot: str, brain: str, without: tuple[str, ...], no_curve: bool, stage: str | None) -> None:
+def turn(
+    flags: Flags,
+    bot: str,
+    brain: str,
+    without: tuple[str, ...],
+    no_curve: bool,
+    stage: str | None,
+    over: str | None,
+) -> None:
     """Ask spoken questions through the real server and a real socket, in real time, and measure from outside.
 
     Twenty questions, eight with a pause for thought inside, to a server with everything on and to servers that each do
@@ -160,8 +169,16 @@ def turn(flags: Flags, bot: str, brain: str, without: tuple[str, ...], no_curve:
         )
         return
     from benchmarks.questions import QUESTIONS
-    from benchmarks.turn import BRAINS, WAITS, WITHOUT, measure, table
+    from benchmarks.turn import BRAINS, WAITS, WITHOUT, measure, measure_over_livekit, table
 
+    questions = QUESTIONS[2:6] if flags.quick else QUESTIONS
+    if over == "livekit":
+        flags.finish(
+            lambda: asyncio.run(measure_over_livekit(settings, bot=bot, repeats=flags.repeats, questions=questions)),
+            table,
+            inside=True,
+        )
+        return
     brains = ["script"] if flags.quick else list(BRAINS) if brain == "both" else [brain]
     flags.finish(
         lambda: asyncio.run(
@@ -172,7 +189,7 @@ def turn(flags: Flags, bot: str, brain: str, without: tuple[str, ...], no_curve:
                 without=without or tuple(WITHOUT),
                 waits=() if no_curve or flags.quick else WAITS,
                 repeats=flags.repeats,
-                questions=QUESTIONS[2:6] if flags.quick else QUESTIONS,
+                questions=questions,
             )
         ),
         table,

@@ -18,10 +18,12 @@ import numpy as np
 from livekit import rtc
 
 from sound import Pcm
-from voice.livekit.passes import EVENTS, INPUT, OUTPUT
+from voice.livekit.passes import EVENTS, INPUT, OUTPUT, READY
 
 MICROPHONE_HZ = 16_000
 _FRAME = MICROPHONE_HZ // 50
+# Nothing back for so long: the turn is sent again.
+_AGAIN_S = 3.0
 
 
 @dataclass
@@ -59,7 +61,8 @@ class Guest:
         self._to_say = np.zeros(0, dtype=np.float32)
         self.room.register_text_stream_handler(OUTPUT, lambda reader, _who: self._beside(self._reads(reader)))
         self.room.on("data_received", self._event)
-        self.room.on("participant_connected", lambda _other: self.agent_here.set())
+        self.room.on("participant_connected", self._look)
+        self.room.on("participant_attributes_changed", lambda _changed, other: self._look(other))
         self.room.on("participant_disconnected", lambda _other: self.agent_gone.set())
         self.room.on("track_subscribed", lambda track, *_of: self._beside(self._listens(track)))
         self.room.on("disconnected", lambda *_why: self.gone.set())
@@ -67,15 +70,24 @@ class Guest:
     async def join(self, livekit: dict[str, Any]) -> None:
         """Join with what start gave; the worker may take a moment more."""
         await self.room.connect(livekit["url"], livekit["token"])
-        if self.room.remote_participants:
-            self.agent_here.set()
+        for other in self.room.remote_participants.values():
+            self._look(other)
 
     async def ask(self, text: str, turn: str = "", **attributes: str) -> Reply:
         """Send a turn; what comes back grows in the reply."""
         turn = turn or uuid.uuid4().hex
         reply = self.replies.setdefault(turn, Reply(turn, {}))
-        await self.room.local_participant.send_text(text, topic=INPUT, attributes={"turn": turn, **attributes})
+        told = {"turn": turn, **attributes}
+        await self.room.local_participant.send_text(text, topic=INPUT, attributes=told)
+        self._beside(self._again(text, told, reply))
         return reply
+
+    async def _again(self, text: str, told: dict[str, str], reply: Reply) -> None:
+        """Send a turn once more, under the same id, where nothing came back."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(reply.begun.wait(), _AGAIN_S)
+        if not reply.begun.is_set():
+            await self.room.local_participant.send_text(text, topic=INPUT, attributes=told)
 
     async def cancel(self) -> None:
         """Stop the answer that is being given."""
@@ -112,6 +124,10 @@ class Guest:
         await self.room.disconnect()
         if self._source is not None:
             await self._source.aclose()
+
+    def _look(self, other: rtc.RemoteParticipant) -> None:
+        if other.attributes.get(READY):
+            self.agent_here.set()
 
     def _beside(self, work: Any) -> None:
         task = asyncio.ensure_future(work)

@@ -20,6 +20,8 @@ INPUT = "copilot.input"
 OUTPUT = "copilot.output"
 # The Realtime events of a conversation with sound, as on a call's data channel.
 EVENTS = "oai-events"
+# The attribute that the worker shows once it takes turns: LiveKit tells of a participant before data reaches it.
+READY = "copilot.ready"
 
 # A token is for joining; whoever has joined stays without it, so it need not live longer than a grant.
 _TTL = datetime.timedelta(minutes=30)

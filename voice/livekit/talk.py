@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ from grant import Grant
 from voice.channel import encode, split
 from voice.client_events import ClientEvents
 from voice.intake import take
-from voice.livekit.passes import EVENTS, INPUT, OUTPUT, Asked
+from voice.livekit.passes import EVENTS, INPUT, OUTPUT, READY, Asked
 from voice.livekit.sound import RoomLoudspeaker, heard
 from voice.livekit.turns import Begin, End, Step, Turns, Write
 from voice.outbox import Outbox
@@ -38,6 +39,7 @@ _READ_S = 10.0
 _LONGEST_CHARS = 10_000
 # Turns that wait to be read; a person sends one at a time.
 _WAITING = 16
+_REMEMBERED = 64
 _STEP = "firstword.step"
 _LEAVING = "this worker is being stopped; open another conversation to go on"
 
@@ -52,6 +54,7 @@ class RoomTalk:
         self._outbox = Outbox()
         self._turns = Turns()
         self._streams: dict[str, rtc.TextStreamWriter] = {}
+        self._seen: deque[str] = deque(maxlen=_REMEMBERED)
         self._inputs: asyncio.Queue[rtc.TextStreamReader] = asyncio.Queue(_WAITING)
         self._loudspeaker = RoomLoudspeaker() if audio else None
         self._wire = Wire(self._sent, self._loudspeaker)
@@ -91,6 +94,7 @@ class RoomTalk:
             for publication in other.track_publications.values():
                 self._offered(publication, other.identity)
         self._session.start()
+        await self._room.local_participant.set_attributes({READY: "yes"})
         jobs: list[asyncio.Task[Any]] = [
             asyncio.create_task(work)
             for work in (self._write(), self._read(), self._presence(), self._watch(renew), self._leave())
@@ -139,6 +143,10 @@ class RoomTalk:
             finally:
                 reader.close()
             ours = {name: told[name] for name in ("grant", "thread") if told.get(name)}
+            # Whoever hears nothing sends a turn again under the same id: it is taken once.
+            if turn in self._seen:
+                continue
+            self._seen.append(turn)
             if ours:
                 self._client.take({"type": "session.update", "session": {"firstword": ours}})
             if told.get("cancel"):

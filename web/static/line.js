@@ -80,7 +80,7 @@ class Line {
 
   async #open({ grant, livekit }, ear) {
     if (roomFirst(livekit, ear)) {
-      if (await this.#tried(new Room(livekit, ear.track, ear.onSound), NoRoom, ear)) return;
+      if (await this.#tried(new Room(grant, livekit, ear.track, ear.onSound), NoRoom, ear)) return;
       roomsFail = true;
       if (this.closed) return;
       this.onmessage?.({ data: JSON.stringify({ type: "error", error: { type: "room", message: NO_WORKER } }) });

@@ -7,14 +7,17 @@ import { Written } from "./written.js";
 const EVENTS = "oai-events";
 // No worker by then: the direct path is taken.
 const WORKER_MS = 5000;
+// What the worker shows once it takes turns: a participant is told of before data reaches it.
+const READY = "copilot.ready";
 const LIBRARY = new URL("livekit-client.js", import.meta.url).href;
 
 /** There is no room to be had here, or nobody in it. */
 export class NoRoom extends Error {}
 
 export class Room {
-  /** @param {{url: string, token: string, agent: string, audio: boolean}} pass @param {MediaStreamTrack | null} microphone @param {(stream: MediaStream) => void} onSound */
-  constructor(pass, microphone, onSound) {
+  /** @param {string} grant @param {{url: string, token: string, agent: string, audio: boolean}} pass @param {MediaStreamTrack | null} microphone @param {(stream: MediaStream) => void} onSound */
+  constructor(grant, pass, microphone, onSound) {
+    this.grant = grant;
     this.pass = pass;
     this.carriesSound = pass.audio;
     /** @type {number} */
@@ -75,8 +78,10 @@ export class Room {
     this.room = room;
     this.source = Track.Source.Microphone;
     const here = new Promise((resolve) => {
-      room.on(RoomEvent.ParticipantConnected, (other) => other.isAgent && resolve(null));
-      room.on(RoomEvent.Connected, () => [...room.remoteParticipants.values()].some((other) => other.isAgent) && resolve(null));
+      const look = () => [...room.remoteParticipants.values()].some((other) => other.attributes[READY]) && resolve(null);
+      room.on(RoomEvent.Connected, look);
+      room.on(RoomEvent.ParticipantConnected, look);
+      room.on(RoomEvent.ParticipantAttributesChanged, look);
     });
     room.on(RoomEvent.ParticipantDisconnected, (other) => other.isAgent && this.#over());
     room.on(RoomEvent.Disconnected, () => this.#over());
@@ -84,7 +89,7 @@ export class Room {
     room.on(RoomEvent.DataReceived, (data, _who, _kind, topic) => topic === EVENTS && this.#take(new TextDecoder().decode(data)));
     if (!this.carriesSound) {
       const tell = (event) => queueMicrotask(() => this.onmessage({ data: JSON.stringify(event) }));
-      this.written = new Written(room, tell, (words) => (this.words = words));
+      this.written = new Written(room, this.grant, tell, (words) => (this.words = words));
     }
     await room.connect(this.pass.url, this.pass.token);
     await here;
