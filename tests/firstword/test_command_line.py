@@ -39,10 +39,10 @@ def test_every_command_explains_itself(command: str) -> None:
 
 
 def test_the_help_of_serve_lists_every_setting() -> None:
-    from firstword.settings import Settings
+    from firstword.settings import Settings, variable
 
     shown = _run("serve", "--help").stdout
-    assert [name for name in Settings.model_fields if f"FIRSTWORD_{name.upper()}" not in shown] == []
+    assert [name for name in Settings.model_fields if variable(name) not in shown] == []
 
 
 @pytest.mark.parametrize("command", [("hear",), ("talk",)])
