@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from agents_core import prompt
 from agents_core.asking import Asking, may_be_ahead
@@ -25,9 +25,9 @@ from agents_core.bots import Bot
 from agents_core.desk import MIGRATIONS, Known, RowsDesk
 from agents_core.embedding import Embedder
 from agents_core.errors import AskRefused, Uncounted, UnknownBot
-from agents_core.events import Ask, Done, Event
+from agents_core.events import Ask, Done, Event, nothing_said
 from agents_core.keeper import Keeper
-from agents_core.library import Bots
+from agents_core.library import Bots, FromFiles
 from agents_core.means import Means
 from agents_core.owed import Owed
 from agents_core.points import Reach, nothing
@@ -125,7 +125,7 @@ class Core:
         # Never used before: a process that comes back under an old name would keep its own dead runs alive.
         owner = new_id()
         keeper = Keeper(store, owner, clock=clock)
-        known = people or _FromFiles(bots)
+        known = people or FromFiles(bots)
         desk = RowsDesk(store.database, known)
         memories = Memories(store.database, embedder)
 
@@ -239,10 +239,10 @@ class Core:
         bot = self.bots.get(held.ask.bot)
         if bot is None:
             await self._store.finish(held, "failed", reason=f"there is no bot {held.ask.bot!r} any more")
-            return _nothing_to_say()
+            return nothing_said()
         if held.attempt > MAX_ATTEMPTS:
             await self._store.finish(held, "failed", reason=f"{MAX_ATTEMPTS} processes began it and none ended it")
-            return _nothing_to_say()
+            return nothing_said()
         return self._turn(bot, held, self._means, budget_s, listened=False)
 
     async def sweep(self) -> int:
@@ -346,23 +346,3 @@ class Core:
         self._keeping.discard(task)
         if not task.cancelled() and task.exception() is not None:
             _log.warning("something said was not remembered", exc_info=task.exception())
-
-
-class _FromFiles:
-    """Who somebody is and what is known of them, out of the site's own files as they are at the moment."""
-
-    def __init__(self, bots: Bots) -> None:
-        self._bots = bots
-
-    async def held(self, person: str) -> Words:
-        return await self._bots.facts.held(person)
-
-    async def about(self, person: str) -> Mapping[str, Any]:
-        return await self._bots.facts.about(person)
-
-
-async def _nothing_to_say() -> AsyncGenerator[Event, None]:
-    """The events of a run that is over before anything was said."""
-    nothing_at_all: tuple[Event, ...] = ()
-    for event in nothing_at_all:
-        yield event

@@ -6,6 +6,7 @@ Values only; nothing here knows HTTP, sound or pages. The one rule: a run's stre
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -136,3 +137,10 @@ class Failed:
 
 
 Event = Started | Delta | Busy | Passages | Component | Act | Trace | Done | Failed
+
+
+async def nothing_said() -> AsyncGenerator[Event, None]:
+    """The events of a run that is over before anything was said."""
+    nothing_at_all: tuple[Event, ...] = ()
+    for event in nothing_at_all:
+        yield event

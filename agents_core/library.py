@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agents_core.audience import Held
 from agents_core.bots import Bot
@@ -135,6 +135,21 @@ class Bots(Mapping[str, Bot]):
                 continue
             seen.append((str(file), stat.st_mtime_ns, stat.st_size))
         return tuple(seen)
+
+
+class FromFiles:
+    """Who somebody is and what is known of them, out of the site's own files as they are at the moment."""
+
+    def __init__(self, bots: Bots) -> None:
+        self._bots = bots
+
+    async def held(self, person: str) -> Held:
+        """The words of audiences that `person` holds."""
+        return await self._bots.facts.held(person)
+
+    async def about(self, person: str) -> Mapping[str, Any]:
+        """The facts for `person`."""
+        return await self._bots.facts.about(person)
 
 
 def _kept(bots: Mapping[str, Bot], before: Mapping[str, _T]) -> dict[str, _T]:

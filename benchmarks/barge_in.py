@@ -17,7 +17,7 @@ from benchmarks.barge_in_runs import AloneResult, Prepared, SoundingResult, Worl
 from benchmarks.barge_in_scenes import BACKCHANNELS, INTERRUPTIONS, Alone, Sounding, alone, interruptions, noises
 from benchmarks.machine import head
 from benchmarks.spread import spread
-from firstword.house import recogniser_for
+from firstword.hearing import recogniser_for
 from firstword.settings import Settings
 from firstword.voices import engine_for
 

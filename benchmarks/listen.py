@@ -24,7 +24,7 @@ from benchmarks.spread import spread
 from benchmarks.upkeep import measure_upkeep
 from benchmarks.utterances import RATE_HZ, Name, Utterance, lines, spoken
 from benchmarks.word_errors import word_errors
-from firstword.house import ear_for, store_for
+from firstword.hearing import ear_for, store_for
 from firstword.settings import Settings
 from firstword.voices import engine_for
 from models import Lanes

@@ -19,7 +19,7 @@ from asr import Silero, WhisperRecogniser, hear
 from benchmarks.first_word import plain_engine
 from benchmarks.machine import head
 from benchmarks.word_errors import word_errors
-from firstword.house import recogniser_for
+from firstword.hearing import recogniser_for
 from firstword.settings import Settings
 from firstword.voices import engine_for
 from models import Lane, Lanes

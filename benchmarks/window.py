@@ -14,7 +14,7 @@ from benchmarks.machine import head
 from benchmarks.spread import spread
 from benchmarks.utterances import RATE_HZ, lines, spoken
 from benchmarks.word_errors import word_errors
-from firstword.house import recogniser_for
+from firstword.hearing import recogniser_for
 from firstword.settings import Settings
 from firstword.voices import engine_for
 from sound import Pcm

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from asr import Listener, ListenSettings, Silero, SpeechEnded, SpeechStarted, Words, hear
-from firstword.house import ear_for, recogniser_for
+from firstword.hearing import ear_for, recogniser_for
 from firstword.settings import Settings
 from models import Lanes
 from sound import Pcm

@@ -16,16 +16,17 @@ from typing import Any
 from agents_core import Bot, Core, check_bots
 from agents_core import BotVoice as WrittenVoice
 from agents_core.library import Bots
-from asr import Ear, HearingSource, Listener, ListenSettings, SmartTurn, WhisperRecogniser
+from asr import Ear, HearingSource, Listener, ListenSettings
 from database import Database
 from firstword.desk import Desk
 from firstword.errors import CannotStart
+from firstword.hearing import ear_for
 from firstword.metrics import Metrics
 from firstword.settings import Settings
 from firstword.thinking import embedder_for, providers_for, thinks_for_nothing
 from firstword.voices import ENGINES, endpoint_for, engine_for, others_for
 from grant import Signer
-from models import Lane, Lanes, Store
+from models import Lanes
 from tts import Engine, Speaker, SpeechSource
 from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts, places_of
 from voice.kept import Kept
@@ -55,27 +56,6 @@ def known_bots(settings: Settings, slug: str) -> Bots:
         faults = [str(refusal) for refusal in check_bots(settings.content)]
         raise CannotStart("\n".join([f"there is no bot {slug!r}; there are: {', '.join(sorted(bots))}", *faults]))
     return bots
-
-
-def store_for(settings: Settings) -> Store:
-    """The weights of this deployment."""
-    return Store(settings.models)
-
-
-def recogniser_for(settings: Settings) -> WhisperRecogniser:
-    """The local recogniser. Raises `WeightsMissing` and `EngineRefused`."""
-    folder = store_for(settings).path(settings.listen_model)
-    return WhisperRecogniser(folder, threads=settings.engine_threads, least_window_s=settings.listen_window_s)
-
-
-def ear_for(settings: Settings, lane: Lane) -> Ear:
-    """What every session hears with, on `lane`. Raises `WeightsMissing`, `EngineRefused` and `LanguageRefused`."""
-    store = store_for(settings)
-    smart_turn = None
-    if store.present("smart-turn-v3.2"):
-        smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.engine_threads)
-    recogniser = recogniser_for(settings)
-    return Ear(recogniser, lane, smart_turn=smart_turn, careful=recogniser.careful(), language=settings.language)
 
 
 def identity_for(settings: Settings) -> Identity | None:

@@ -21,7 +21,7 @@ from benchmarks.peers.scenes import LINES, Seen, read_wrongly
 from benchmarks.peers.systems import SYSTEMS, System, refuse_unprepared, started, versions
 from benchmarks.questions import QUESTIONS, Question, Spoken, record
 from benchmarks.spread import spread
-from firstword.house import recogniser_for
+from firstword.hearing import recogniser_for
 from firstword.settings import Settings
 from firstword.voices import engine_for
 from sound import Pcm

@@ -19,7 +19,8 @@ from typing import Any, Literal
 from benchmarks.child import child_server
 from benchmarks.errors import BenchRefused
 from benchmarks.peers.person import Person, sitting_before
-from firstword.house import signer_for, store_for
+from firstword.hearing import store_for
+from firstword.house import signer_for
 from firstword.serving import bind
 from firstword.settings import Settings
 

@@ -263,7 +263,7 @@ def test_v3_the_first_word_of_an_interruption_is_in_the_transcript(tmp_path: Pat
     """With the real voice, the real recogniser, and our own voice in the microphone."""
     from benchmarks.barge_in_runs import prepare, run, world
     from benchmarks.barge_in_scenes import ANSWERS, GREETING, Room, Sounding
-    from firstword.house import recogniser_for
+    from firstword.hearing import recogniser_for
     from firstword.settings import load_settings
     from firstword.voices import engine_for
 

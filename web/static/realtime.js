@@ -6,6 +6,7 @@ import { meant } from "./csrf.js";
 import { openLine } from "./line.js";
 import { ledToSignIn } from "./signin.js";
 import { Unsent } from "./unsent.js";
+import { sentence, whyNot } from "./why-not.js";
 
 const BACKOFF_MS = [400, 1000, 2000, 4000, 8000, 15000];
 // More than this waiting to be sent is a network that does not carry sound: frames are dropped rather than late.
@@ -345,21 +346,4 @@ export class Realtime {
         return on.error(event.error);
     }
   }
-}
-
-/** Why a connection was not accepted: a browser is told no more than that it was not. @param {string} grant */
-async function whyNot(grant) {
-  try {
-    const reply = await fetch("/v1/realtime", { headers: { Authorization: `Bearer ${grant}` } });
-    if (reply.status !== 429) return null;
-    const body = await reply.json();
-    return { why: sentence(String(body.error.message)), again: reply.headers.get("x-should-retry") !== "false" };
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} words */
-function sentence(words) {
-  return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
