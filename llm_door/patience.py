@@ -24,6 +24,7 @@ class PatientProtocol(HttpToolsProtocol):
     headers_bytes: ClassVar[int] = 64 * 1024
     _deadline: asyncio.TimerHandle | None = None
     _headers_read = 0
+    _in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         # asyncio does this only for sockets made with IPPROTO_TCP by name, and the sockets a server is given seldom
@@ -36,14 +37,17 @@ class PatientProtocol(HttpToolsProtocol):
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
+        of_a_body = self._in_body
         super().data_received(data)
         if self.transport.get_protocol() is not self:
             return  # it is a WebSocket from here on, with a protocol and deadlines of its own
         if self.cycle is None or self.cycle.response_complete:
-            # Bytes after an answer are the next request's, an empty line among them, which begins no message yet.
+            # Bytes after an answer are the next request's, an empty line among them, which begins no message yet; or
+            # the rest of a body that was answered early, which is dropped and has as long to come.
             self._wait_for_headers()
-        # The deadline runs exactly while headers are awaited: what came meanwhile is part of them.
-        self._headers_read = self._headers_read + len(data) if self._deadline is not None else 0
+        # But for such a rest the deadline runs exactly while headers are awaited: what came meanwhile is part of them.
+        awaited = self._deadline is not None and not of_a_body
+        self._headers_read = self._headers_read + len(data) if awaited else 0
         if self._headers_read > self.headers_bytes and not self.transport.is_closing():
             self.send_400_response(f"The headers are longer than {self.headers_bytes} bytes.")
 
@@ -53,7 +57,13 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
+        self._in_body = True
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._stop_waiting()
+        self._in_body = False
+        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

@@ -1,8 +1,6 @@
 """What stands in front of every door."""
 
 import asyncio
-import contextlib
-import socket
 from typing import Any
 
 import httpx2
@@ -19,7 +17,7 @@ from websockets.exceptions import InvalidStatus
 
 import llm_door
 from grant import Signer
-from llm_door import BodyLimits, CrowdLimits, Keeping, PatientProtocol, keep
+from llm_door import BodyLimits, CrowdLimits, Keeping, keep
 from llm_door.crowd import Crowd
 
 SMALL = BodyLimits(json_bytes=1000, audio_bytes=5000, body_s=0.05)
@@ -310,78 +308,3 @@ def test_the_public_names_are_these() -> None:
         "keep",
         "single_user",
     ]
-
-
-class Hasty(PatientProtocol):
-    headers_s = 0.05
-
-
-@pytest.mark.parametrize(
-    "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: local", b"\r\n"], ids=["nothing", "line", "header", "blank"]
-)
-async def test_dt9_half_a_header_is_not_waited_for(sent: bytes) -> None:
-    async with served(app(), http=Hasty) as (base_url, _):
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
-        writer.write(sent)
-        async with asyncio.timeout(5):
-            with contextlib.suppress(ConnectionResetError):
-                assert await reader.read() == b""
-        writer.close()
-
-
-@pytest.mark.parametrize("sent", [b"GET / HT", b"\r\n"], ids=["line", "blank"])
-async def test_dt9_a_second_request_has_the_same_deadline(sent: bytes) -> None:
-    async with served(app(), http=Hasty, timeout_keep_alive=600) as (base_url, _):
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
-        writer.write(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 404")
-        writer.write(sent)
-        async with asyncio.timeout(30):
-            with contextlib.suppress(ConnectionResetError):
-                await reader.read()
-        writer.close()
-
-
-async def test_headers_without_an_end_are_not_taken() -> None:
-    async with served(app()) as (base_url, _):
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
-        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
-        async with asyncio.timeout(30):
-            with contextlib.suppress(ConnectionError):
-                for n in range(10_000):
-                    writer.write(b"X-More-%d: %s\r\n" % (n, b"a" * 1000))
-                    await writer.drain()
-            with contextlib.suppress(ConnectionResetError):
-                assert b"longer than 65536 bytes" in await reader.read()
-        writer.close()
-
-
-async def test_headers_of_sixty_kilobytes_are() -> None:
-    async with served(app()) as (base_url, _), httpx2.AsyncClient(base_url=base_url, trust_env=False) as client:
-        large = {f"X-More-{n}": "a" * 1000 for n in range(58)}
-        assert [(await client.get("/nothing", headers=large)).status_code for _ in range(3)] == [404] * 3
-
-
-async def test_a_stream_and_a_socket_outlive_the_deadline_of_headers() -> None:
-    async with plain_house(http=Hasty) as at:
-        async with httpx2.AsyncClient(trust_env=False) as client:
-            body = {"stream": True, "messages": [{"role": "user", "content": "hang"}]}
-            key = {"Authorization": f"Bearer {at.grant()}"}
-            async with client.stream("POST", f"{at.base_url}/v1/chat/completions", json=body, headers=key) as answer:
-                asyncio.get_running_loop().call_later(0.1, at.core.go_on.set)
-                assert (await answer.aread()).endswith(b"data: [DONE]\n\n")
-
-
-async def test_small_chunks_do_not_wait_for_an_acknowledgement() -> None:
-    seen = []
-
-    class Watched(PatientProtocol):
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            connection = transport.get_extra_info("socket")
-            seen.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-
-    async with served(app(), http=Watched) as (base_url, _):
-        await post(base_url, "/size", b"")
-    assert seen
-    assert all(seen)
