@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -154,12 +155,14 @@ def _watched(scratch: Path, progress: Progress, total_bytes: int) -> Iterator[No
 
 
 def _bytes_under(folder: Path) -> int:
+    """What the files in `folder` have together. Whoever fills it moves and removes them meanwhile."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size if path.is_file() and not path.is_symlink() else 0
-        except OSError:  # moved away meanwhile
-            continue
+    # `os.walk` passes over what went away before it came there; `rglob` raises.
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                found = (Path(parent) / name).lstat()
+                total += found.st_size if stat.S_ISREG(found.st_mode) else 0
     return total
 
 
