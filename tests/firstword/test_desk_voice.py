@@ -132,8 +132,9 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 def until(page: Any, expression: str) -> None:
     """Wait until `expression` holds. Playwright's own way needs eval, which the page's policy forbids."""
+    guarded = f"(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()"
     for _ in range(2_000):
-        if page.evaluate(expression):
+        if page.evaluate(guarded):
             return
         page.wait_for_timeout(25)
     raise AssertionError(f"it never came true: {expression}")
