@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
+import signal
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -39,3 +43,35 @@ async def joined(worker: ForkServerProcess) -> int | None:
     """How the process ended."""
     await asyncio.to_thread(worker.join, 30)
     return worker.exitcode
+
+
+async def freeze(worker: ForkServerProcess, url: str) -> None:
+    """Stop the process where it is, but not inside a transaction: whoever holds the database's lock stops everybody."""
+    assert worker.pid is not None
+    while True:
+        os.kill(worker.pid, signal.SIGSTOP)
+        if await _free(url):
+            return
+        os.kill(worker.pid, signal.SIGCONT)
+        await asyncio.sleep(0.03)
+
+
+async def _free(url: str) -> bool:
+    scheme, _, rest = url.partition("://")
+    if scheme.startswith("sqlite"):
+        with closing(sqlite3.connect(rest.removeprefix("/"), timeout=0.2, isolation_level=None)) as database:
+            try:
+                database.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return False
+            return True
+    import asyncpg  # type: ignore[import-untyped]
+
+    database = await asyncpg.connect(f"postgresql://{rest}")
+    try:
+        # What is at work in the server ends without the one who asked; what waits for more of a transaction does not.
+        return not await database.fetchval(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in tr%'"
+        )
+    finally:
+        await database.close()

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from core_processes import job_in, joined, process, work_ask
+from core_processes import freeze, job_in, joined, process, work_ask
 
 from agents_core.points import POINTS
 from agents_core.store import Store
@@ -58,7 +58,7 @@ async def test_k2_a_frozen_process_that_wakes_writes_nothing(store: Store, datab
     await store.begin("run-1", work_ask())
     frozen = process(core_worker.work, job_in(tmp_path / "site", database_url, step_s=1.0))
     await some(store, "run-1", 1)
-    os.kill(frozen.pid, signal.SIGSTOP)
+    await freeze(frozen, database_url)
     core = await core_worker.open_core(job_in(tmp_path / "site", database_url))
     while await core.sweep() == 0:
         await asyncio.sleep(0.05)
