@@ -6,6 +6,7 @@ millisecond of the person's time is a millisecond of sound for the listener, wha
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 
 import numpy as np
@@ -46,6 +47,7 @@ class Outgoing:
     def __init__(self, frame: int) -> None:
         self._frame = frame
         self._queue: deque[np.ndarray] = deque()
+        self._some = asyncio.Event()
         self.held = False
 
     @property
@@ -57,6 +59,17 @@ class Outgoing:
         """More sound, in order."""
         if len(pcm):
             self._queue.append(pcm.samples)
+        self._some.set()
+
+    def hold(self, held: bool) -> None:
+        """Give nothing, or go on with the next frame."""
+        self.held = held
+        self._some.set()
+
+    async def some(self) -> None:
+        """Returns at the next `push` or `hold`: whoever has nothing to send sleeps till then."""
+        self._some.clear()
+        await self._some.wait()
 
     def clear(self) -> None:
         """Forget what waits; a hold is over with it."""

@@ -57,17 +57,14 @@ class CallLoudspeaker(MediaStreamTrack):
         self._sound = Outgoing(round(_FRAME_S * OUT_HZ))
         self._beat = Beat(_FRAME_S)
         self._silent = 0
-        self._some = asyncio.Event()
 
     def play(self, pcm: Pcm) -> None:
         """More sound at 24 kHz, in order."""
         self._sound.push(pcm)
-        self._some.set()
 
     def hold(self, held: bool) -> None:
         """Stand still at this very frame, or go on with the next."""
-        self._sound.held = held
-        self._some.set()
+        self._sound.hold(held)
 
     def clear(self) -> None:
         """Be silent at once."""
@@ -78,8 +75,7 @@ class CallLoudspeaker(MediaStreamTrack):
         if self.readyState != "live":
             raise MediaStreamError
         if not self._sound.waiting and self._silent >= _LULL_FRAMES:
-            self._some.clear()
-            await self._some.wait()
+            await self._sound.some()
         number, wait_s = self._beat.next(self._clock())
         await asyncio.sleep(wait_s)
         self._silent = 0 if self._sound.waiting else self._silent + 1

@@ -34,17 +34,14 @@ class RoomLoudspeaker:
         self._source = rtc.AudioSource(OUT_HZ, 1, queue_size_ms=_QUEUE_MS)
         self.track = rtc.LocalAudioTrack.create_audio_track("voice", self._source)
         self._sound = Outgoing(round(_FRAME_S * OUT_HZ))
-        self._some = asyncio.Event()
 
     def play(self, pcm: Pcm) -> None:
         """More sound at 24 kHz, in order."""
         self._sound.push(pcm)
-        self._some.set()
 
     def hold(self, held: bool) -> None:
         """Stand still, or go on with the next frame."""
-        self._sound.held = held
-        self._some.set()
+        self._sound.hold(held)
 
     def clear(self) -> None:
         """Be silent at once."""
@@ -55,8 +52,7 @@ class RoomLoudspeaker:
         """Hand on each frame when there is room for it."""
         while True:
             if not self._sound.waiting:
-                self._some.clear()
-                await self._some.wait()
+                await self._sound.some()
                 continue
             frame = Pcm(self._sound.take(), OUT_HZ)
             await self._source.capture_frame(rtc.AudioFrame(frame.to_s16le(), OUT_HZ, 1, len(frame)))
