@@ -65,6 +65,11 @@ export class Realtime {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
+  /** Whether the server is there and knows what this session is. */
+  get ready() {
+    return this.open && this.known;
+  }
+
   /** Begin, and stay connected until `close`. */
   connect() {
     if (this.wanted) return;
@@ -110,7 +115,7 @@ export class Realtime {
 
   /** A frame of 20 ms. What is heard before the server knows this session waits for that. @param {ArrayBuffer} pcm */
   sound(pcm) {
-    if (!this.open || !this.known) return this.unsent.push(pcm);
+    if (!this.ready) return this.unsent.push(pcm);
     if (this.socket.carriesSound) return;
     const waitingBytes = this.socket.bufferedAmount;
     if (waitingBytes <= MOST_WAITING_BYTES) this.owedBytes = 0;
@@ -121,7 +126,7 @@ export class Realtime {
   /** A typed line. Where there is no connection it waits for one; gives whether it went at once.
    * @param {string} text @param {string} item */
   say(text, item) {
-    if (!this.open || !this.known) {
+    if (!this.ready) {
       this.waiting.push({ text, item });
       return false;
     }
@@ -132,7 +137,7 @@ export class Realtime {
 
   /** The sound so far is everything: answer it. */
   commit() {
-    if (!this.open || !this.known) return this.unsent.commit();
+    if (!this.ready) return this.unsent.commit();
     this.send({ type: "input_audio_buffer.commit" });
     this.send({ type: "response.create" });
   }
@@ -211,16 +216,12 @@ export class Realtime {
     let opened = false;
     socket.onopen = () => {
       opened = true;
-      this.#opened();
+      this.tries = 0;
+      this.known = false;
+      this.update();
     };
     socket.onmessage = ({ data }) => this.#hear(JSON.parse(data));
     socket.onclose = (event) => this.#closed(event, opened ? "" : started.grant);
-  }
-
-  #opened() {
-    this.tries = 0;
-    this.known = false;
-    this.update();
   }
 
   /** The server knows what this session is. Where it could not read what was said before, it is told. */

@@ -2,7 +2,7 @@
 // both ways on tracks and events go as data, and without, each written line goes on one topic and its answer on another.
 // It looks like a WebSocket to whoever sends on it. LiveKit's own library is fetched, from this server, only here.
 
-import { Written } from "./written.js";
+import { LEAVING, Written } from "./written.js";
 
 const EVENTS = "oai-events";
 // No worker by then: the direct path is taken.
@@ -99,7 +99,7 @@ export class Room {
   #take(data) {
     const event = JSON.parse(data);
     // A worker that is being stopped leaves without a word: the line is dialled again, and another worker comes.
-    if (event.type === "error" && event.error.code === "worker_leaving") return;
+    if (event.type === "error" && event.error.code === LEAVING) return;
     if (event.type === "error" && event.error.code === "session_ended") this.words = event.error.message;
     else this.onmessage({ data });
   }

@@ -8,7 +8,7 @@ const ALOUD = "/v1/audio/speech";
 const INPUT = "copilot.input";
 const OUTPUT = "copilot.output";
 // What a worker says as it leaves a room that another may take.
-const LEAVING = "worker_leaving";
+export const LEAVING = "worker_leaving";
 const AGAIN_MS = 3000;
 
 export class Written {
