@@ -7,6 +7,7 @@ nothing that reaches out of this machine.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,3 +65,24 @@ def launched(playwright: Playwright, microphone: Path | None = None, *, refuse: 
         yield browser
     finally:
         browser.close()
+
+
+def until(page: Page, expression: str, limit_s: float = 12.0) -> None:
+    """Wait until `expression` holds in the page. Playwright's own way needs eval, which the page's policy forbids.
+
+    In a page that is only just loading nothing is there, and what cannot be asked yet does not hold yet. Raises
+    `AssertionError`, with what the page shows, where it does not come true within `limit_s`.
+    """
+    from playwright.sync_api import Error
+
+    deadline = time.monotonic() + limit_s
+    while True:
+        fault = ""
+        try:
+            if page.evaluate(expression):
+                return
+        except Error as error:
+            fault = str(error)
+        if time.monotonic() >= deadline:
+            raise AssertionError(f"it never came true: {expression} {fault}; the page shows {page.inner_text('body')}")
+        page.wait_for_timeout(20)

@@ -6,6 +6,7 @@ The voices are those of a speech address that the test serves: `low` is a tone o
 from __future__ import annotations
 
 import asyncio
+import functools
 import shutil
 import threading
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from starlette.responses import Response
 from firstword.app import create_kept_app
 from firstword.serving import serving, until_ready
 from firstword.settings import load_settings
+from web import browser
 from web.browser import open_browser
 
 pytestmark = [
@@ -130,14 +132,8 @@ def site(tmp_path: Path) -> Iterator[Site]:
         yield served
 
 
-def until(page: Any, expression: str) -> None:
-    """Wait until `expression` holds. Playwright's own way needs eval, which the page's policy forbids."""
-    guarded = f"(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()"
-    for _ in range(2_000):
-        if page.evaluate(guarded):
-            return
-        page.wait_for_timeout(25)
-    raise AssertionError(f"it never came true: {expression}")
+# Whole servers on real models take their time.
+until = functools.partial(browser.until, limit_s=50.0)
 
 
 def pitch(page: Any) -> float:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
 
 from sound import Pcm, write_wav
+from web import browser
 from web.browser import browser_page
 
 pytestmark = [
@@ -48,12 +48,8 @@ window.WebSocket = class extends Socket {
 """
 
 
-def until(page: Any, expression: str, limit_s: float = 60.0) -> None:
-    """Wait until `expression` holds in the page. Playwright's own way needs eval, which the page's policy forbids."""
-    deadline = time.monotonic() + limit_s
-    while not page.evaluate(expression):
-        assert time.monotonic() < deadline, f"it never came true: {expression}"
-        page.wait_for_timeout(20)
+# Whole servers on real models take their time.
+until = functools.partial(browser.until, limit_s=60.0)
 
 
 @pytest.fixture

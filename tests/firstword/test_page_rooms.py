@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from firstword.serving import serving, until_ready
 from firstword.settings import Settings, load_settings
 from firstword.testing.livekit import KEY, SECRET, LiveKitServer
 from sound import Pcm, write_wav
+from web import browser
 from web.browser import browser_page
 
 pytestmark = [
@@ -74,14 +75,8 @@ window.setTimeout = (what, ms, ...given) => soon(what, ms === 5000 ? 60000 : ms,
 """
 
 
-def until(page: Any, expression: str, limit_s: float = 60.0) -> None:
-    """Wait until `expression` holds in the page. Playwright's own way needs eval, which the page's policy forbids."""
-    deadline = time.monotonic() + limit_s
-    while not page.evaluate(expression):
-        assert time.monotonic() < deadline, (
-            f"it never came true: {expression}; the page shows {page.inner_text('body')}"
-        )
-        page.wait_for_timeout(20)
+# Whole servers on real models take their time.
+until = functools.partial(browser.until, limit_s=60.0)
 
 
 def answers(count: int) -> str:

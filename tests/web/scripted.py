@@ -284,25 +284,6 @@ def wait_for(page: Any, holds: Callable[[], bool], limit_s: float = 12.0) -> Non
         page.wait_for_timeout(20)
 
 
-def until(page: Any, expression: str, limit_s: float = 12.0) -> None:
-    """Wait until `expression` holds in the page. Playwright's own way needs eval, which the page's policy forbids.
-
-    In a page that is only just loading nothing is there, and what cannot be asked yet does not hold yet.
-    """
-    from playwright.sync_api import Error
-
-    deadline = time.monotonic() + limit_s
-    while True:
-        fault = ""
-        try:
-            if page.evaluate(expression):
-                return
-        except Error as error:
-            fault = str(error)
-        assert time.monotonic() < deadline, f"it never came true: {expression} {fault}"
-        page.wait_for_timeout(20)
-
-
 def bubbles(page: Any) -> list[tuple[str, str]]:
     """Who said what in the transcript, in order."""
     script = "all => all.map(li => [li.dataset.role, li.querySelector('.words').textContent.trim()])"

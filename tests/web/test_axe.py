@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from kept_house import Opened
-from scripted import until
+
+from web.browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(90)]
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Script, bubbles, until
+from scripted import Script, bubbles
+
+from web.browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 

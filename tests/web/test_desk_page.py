@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import pytest
 from desk_house import GUIDE, DeskHouse, desk_house
-from scripted import until
 from test_axe import faults, looked_at
 
 from firstword.serving import serving
+from web.browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 T = TypeVar("T")

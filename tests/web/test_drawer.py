@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from kept_house import KeptHouse, Opened
-from scripted import until, wait_for
+from scripted import wait_for
+
+from web.browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 

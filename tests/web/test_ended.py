@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from kept_house import Opened
-from scripted import until
 
 from voice import Limits
+from web.browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 

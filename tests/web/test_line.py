@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scripted import Script, until, wait_for
+from scripted import Script, wait_for
+
+from web.browser import until
 
 pytestmark = [
     pytest.mark.browser,

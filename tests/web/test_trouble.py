@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scripted import Script, bubbles, until, wait_for
+from scripted import Script, bubbles, wait_for
+
+from web.browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 

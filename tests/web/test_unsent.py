@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scripted import LOUD, Script, until, wait_for
+from scripted import LOUD, Script, wait_for
+
+from web.browser import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 
