@@ -47,7 +47,8 @@ SYSTEMS = (
     System("firstword defaults", "firstword"),
     System("pipecat defaults", "pipecat"),
     System("livekit defaults", "livekit"),
-    # Waits scaled to three quarters: what `bench turn` shows to cut off hardly anybody.
+    # Waits scaled to three quarters: near the least that a fluent speaker comes to by themselves. What it cuts off is
+    # for this benchmark to show.
     System("firstword fast", "firstword", {"wait": 0.75}),
     # Chunks half as long; Smart Turn's fallback after 1 s rather than 3; Markdown taken out. Its VAD warns below 0.2 s.
     System(
