@@ -3,7 +3,7 @@
 from asr.activity import Activity, Silero, Tick
 from asr.ear import Ear
 from asr.errors import AsrError, EngineRefused, LanguageRefused
-from asr.events import ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Verdict, Word, Words
+from asr.events import Judged, ListenEvent, SpeechEnded, SpeechPaused, SpeechStarted, Verdict, Word, Words
 from asr.hear import Heard, hear, hear_on
 from asr.judge import Judgement, judge
 from asr.listener import Listener
@@ -20,6 +20,7 @@ __all__ = [
     "EngineRefused",
     "Heard",
     "HearingSource",
+    "Judged",
     "Judgement",
     "LanguageRefused",
     "ListenEvent",

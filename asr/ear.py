@@ -15,7 +15,7 @@ import numpy as np
 from asr.activity import Silero
 from asr.errors import LanguageRefused
 from asr.features import RATE_HZ
-from asr.judge import Judgement, judge, judge_words
+from asr.judge import Judgement, judge
 from asr.recogniser import Recogniser, Transcript
 from asr.smart_turn import SmartTurn
 from models.lanes import Lane
@@ -52,11 +52,12 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """A transcript with the judge's opinion and what it took."""
+    """A transcript with what it took and the judge's opinion: of the words alone until it is `judged`."""
 
     transcript: Transcript
     judgement: Judgement
     recognise_ms: float
+    judged: bool = True
 
 
 class Ear:
@@ -107,8 +108,12 @@ class Ear:
         hint: str = "",
         word_times: bool = False,
         wanted: Callable[[], bool] = lambda: True,
+        early: Callable[[Understood], None] = lambda _: None,
     ) -> Understood:
-        """Recognise and judge. Blocking, for the lane; once `wanted` says no, what is left of the work is not done."""
+        """Recognise and judge. Blocking, for the lane; once `wanted` says no, what is left of the work is not done.
+
+        `early` is given the words before the sound is asked whether they are all, from the thread of the lane.
+        """
         began = self.clock()
         if not stretch.somebody or not wanted():
             return nothing(language, "nothing heard")
@@ -118,12 +123,13 @@ class Ear:
         unsure = heard.mean_log_probability < _UNSURE_LOG and not self.lane.waiting
         if self._careful is not None and unsure and wanted():
             heard = self._careful.recognise(pcm, language=language, hint=hint, word_times=word_times)
-        took_ms = (self.clock() - began) * 1000
-        sound = None
-        asked = heard.text and wanted() and judge_words(heard.text, language) != "incomplete"
-        if asked and self._smart_turn is not None:
-            sound = self._smart_turn.complete(pcm, speech_end=stretch.end)
-        return Understood(heard, judge(heard.text, language, sound=sound), round(took_ms, 1))
+        took_ms = round((self.clock() - began) * 1000, 1)
+        words = judge(heard.text, language, sound=None)
+        if self._smart_turn is None or not heard.text or words.verdict == "incomplete" or not wanted():
+            return Understood(heard, words, took_ms)
+        early(Understood(heard, words, took_ms, judged=False))
+        sound = self._smart_turn.complete(pcm, speech_end=stretch.end)
+        return Understood(heard, judge(heard.text, language, sound=sound), took_ms)
 
     def glance(self, stretch: Stretch, *, language: str, hint: str = "") -> Understood:
         """Recognise what there is while somebody is speaking; nobody judges it. Blocking, for the lane."""

@@ -1,4 +1,4 @@
-"""What listening says: four events. They are values; they know nothing of sockets or sessions.
+"""What listening says: five events. They are values; they know nothing of sockets or sessions.
 
 Times (`*_s`) are seconds of sound since the microphone was opened, so that they mean the same in a test and on a bad
 network. The one rule: every event carries its turn and its generation, and whoever holds a newer generation of that
@@ -6,8 +6,8 @@ turn drops it.
 
 A turn begins with the person's first sound. Speech that comes back before the answer was heard continues the same turn
 under the next generation. Within one generation the order is: SpeechStarted, (Words partial)*, SpeechPaused,
-Words final, SpeechEnded. The final words come as soon as they are known, which may be long before SpeechEnded: that is
-the speculation. If speech comes back first, a SpeechStarted of the next generation voids them.
+Words final, Judged, SpeechEnded. The final words come as soon as they are known, which may be long before SpeechEnded:
+that is the speculation. If speech comes back first, a SpeechStarted of the next generation voids them.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Words:
     """Words heard. `final` ones cover everything uncommitted up to `speech_end_s`; `text` is "" where nobody spoke.
 
     `stable` is the beginning of a partial that two guesses in a row agree on, and all of the final text. `verdict` is
-    what the judge makes of the words (partials carry "unsure"), `decided_by` which witness decided, and `recognise_ms`
-    what the recogniser took. `words` have their times where `ListenSettings.word_times` asks for them. `no_speech` and
-    `mean_log_probability` are the recogniser's own doubts; 0 from one that has none to tell.
+    what the words alone say of the phrase (partials carry "unsure"), and `recognise_ms` what the recogniser took.
+    `words` have their times where `ListenSettings.word_times` asks for them. `no_speech` and `mean_log_probability` are
+    the recogniser's own doubts; 0 from one that has none to tell.
     """
 
     kind: Literal["partial", "final"]
@@ -71,11 +71,24 @@ class Words:
     speech_end_s: float
     words: tuple[Word, ...] = ()
     verdict: Verdict = "unsure"
-    decided_by: str = ""
     recognise_ms: float = 0.0
     stable: str = ""
     no_speech: float = 0.0
     mean_log_probability: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether the phrase is over, by every witness there is; `decided_by` is which one decided.
+
+    The sound's witness takes nearly as long as the words took, and they do not wait for it: an answer to words that
+    look whole is begun meanwhile.
+    """
+
+    turn: int
+    generation: int
+    verdict: Verdict
+    decided_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +102,4 @@ class SpeechEnded:
     waited_ms: float
 
 
-ListenEvent = SpeechStarted | SpeechPaused | Words | SpeechEnded
+ListenEvent = SpeechStarted | SpeechPaused | Words | Judged | SpeechEnded

@@ -1,4 +1,4 @@
-"""One session's ear: frames in, the four events of `asr/events.py` out.
+"""One session's ear: frames in, the five events of `asr/events.py` out.
 
 It numbers turns and generations, starts the recognising while the person is merely pausing, and commits when
 `endpoint` says so. Time is counted in samples of microphone sound; the only clock is the watchdog that notices a
@@ -224,6 +224,8 @@ class Listener:
         if understood is None:
             return
         self._tell.final(understood)
+        if not understood.judged:
+            return
         silence_ms = (now - turn.speech_stop) / RATE_HZ * 1000
         verdict = understood.judgement.verdict
         heard = manner(verdict, voiced_ms=turn.voiced / RATE_HZ * 1000, crowded=self._activity.crowded)

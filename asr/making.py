@@ -7,6 +7,7 @@ one rule: a guess never waits before, and never delays, an understanding.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 
@@ -39,7 +40,7 @@ class Making:
         return self._guess is not None and not self._guess.done()
 
     def understand(self, stretch: Stretch, language: str, use: Use) -> None:
-        """Recognise and judge `stretch`, ahead of every guess; `use` gets what comes of it."""
+        """Recognise and judge `stretch`, ahead of every guess; `use` gets the words, and again what is made of them."""
         self.abandon()
         self._final = asyncio.create_task(self._understand(stretch, language, use))
 
@@ -66,6 +67,15 @@ class Making:
 
     async def _understand(self, stretch: Stretch, language: str, use: Use) -> None:
         ear, settings, task = self._ear, self._settings, asyncio.current_task()
+        loop = asyncio.get_running_loop()
+
+        def wanted() -> bool:
+            # Read from another thread: what is made for a task that was told to stop is for nobody.
+            return task is None or not task.cancelling()
+
+        def early(understood: Understood) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to tell
+                loop.call_soon_threadsafe(lambda: use(understood) if wanted() else None)
 
         def work() -> Understood:
             return ear.understand(
@@ -73,8 +83,8 @@ class Making:
                 language=language,
                 hint=settings.hint,
                 word_times=settings.word_times,
-                # Read from another thread: what is made for a task that was told to stop is for nobody.
-                wanted=lambda: task is None or not task.cancelling(),
+                wanted=wanted,
+                early=early,
             )
 
         try:

@@ -1,6 +1,6 @@
 """What a listener tells: the turn's bookkeeping and what was understood, made into the events of `asr/events.py`.
 
-It decides nothing. The one rule: of one generation the pause and the final words are told once.
+It decides nothing. The one rule: of one generation the pause, the final words and the judgement are told once.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from asr.ear import Understood
-from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words, moved
+from asr.events import Judged, SpeechEnded, SpeechPaused, SpeechStarted, Words, moved
 from asr.features import RATE_HZ
 from asr.inbox import Outbox
 from asr.stable import StablePrefix
@@ -43,10 +43,14 @@ class Telling:
         self._words("partial", seen, stop, stable=self._stable.push(seen.transcript.text))
 
     def final(self, understood: Understood) -> None:
-        """What was said."""
-        if not self._turn.said:
-            self._turn.said = True
-            self._words("final", understood, self._turn.speech_stop, stable=understood.transcript.text)
+        """What was said, and what is made of it once that is known."""
+        turn, judgement = self._turn, understood.judgement
+        if not turn.said:
+            turn.said = True
+            self._words("final", understood, turn.speech_stop, stable=understood.transcript.text)
+        if understood.judged and not turn.judged:
+            turn.judged = True
+            self._outbox.put(Judged(turn.number, turn.generation, judgement.verdict, judgement.decided_by))
 
     def ended(self, understood: Understood, waited_ms: float) -> None:
         """The words stand."""
@@ -66,7 +70,6 @@ class Telling:
                 speech_end_s=stop / RATE_HZ,
                 words=moved(heard.words, turn.audio_start / RATE_HZ),
                 verdict=understood.judgement.verdict,
-                decided_by=understood.judgement.decided_by,
                 recognise_ms=understood.recognise_ms,
                 stable=stable,
                 no_speech=heard.no_speech,

@@ -32,9 +32,10 @@ class Turn:
     speech_start: int = 0
     speech_stop: int = 0
     voiced: int = 0
-    # Whether this generation's SpeechPaused and its final words have been sent.
+    # Whether this generation's SpeechPaused, its final words and their judgement have been sent.
     announced: bool = False
     said: bool = False
+    judged: bool = False
     # Committed parts that had words and whose answer was not heard: with none, there is nothing to reopen.
     parts: int = 0
 
@@ -56,7 +57,7 @@ class Turn:
     def resume(self) -> None:
         """The next generation: what was sent of the one before is void."""
         self.generation += 1
-        self.pausing = self.announced = self.said = False
+        self.pausing = self.announced = self.said = self.judged = False
 
     def commit(self, text: str) -> None:
         """The words stand. Where nobody has said anything there is nothing to reopen."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from asr import Ear, Listener, ListenEvent, ListenSettings, SpeechPaused, SpeechStarted, Verdict, Words
+from asr import Ear, Judged, Listener, ListenEvent, ListenSettings, SpeechPaused, SpeechStarted, Verdict
 from asr.activity import WINDOW
 from asr.endpoint import WAIT_MS, manner
 from benchmarks.spread import spread
@@ -60,7 +60,7 @@ def pauses(events: Sequence[ListenEvent], end_s: float, *, crowded: bool = False
     for event in events:
         if isinstance(event, SpeechPaused):
             paused_s, pausing = event.at_s, True
-        elif isinstance(event, Words) and event.kind == "final":
+        elif isinstance(event, Judged):
             verdict = event.verdict
         elif isinstance(event, SpeechStarted):
             if not pausing:

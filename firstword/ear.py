@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from asr import Listener, ListenSettings, Silero, SpeechEnded, SpeechStarted, Words, hear
+from asr import Judged, Listener, ListenSettings, Silero, SpeechEnded, SpeechStarted, Words, hear
 from firstword.hearing import ear_for, recogniser_for
 from firstword.settings import Settings
 from models import Lanes
@@ -87,6 +87,7 @@ class Utterances:
         self._on_partial = on_partial
         self._start_s = 0.0
         self._final: tuple[float, Words] | None = None
+        self._decided_by = ""
 
     def fold(self, event: object, at_s: float) -> None:
         """Take in one event, which came `at_s` seconds after the microphone was opened."""
@@ -98,10 +99,13 @@ class Utterances:
                 self._on_partial(event.text, event.stable)
         elif isinstance(event, Words):
             self._final = (at_s, event)
+        elif isinstance(event, Judged):
+            self._decided_by = event.decided_by
         elif isinstance(event, SpeechEnded) and self._final is not None:
             words_at_s, final = self._final
             if final.text:
-                self.heard.append(_utterance(self._start_s, words_at_s, final, event, at_s))
+                heard = _utterance(self._start_s, words_at_s, final, event, at_s)
+                self.heard.append({**heard, "decided_by": self._decided_by})
             self._final = None
 
 
@@ -118,6 +122,5 @@ def _utterance(
         "words_ms": round((words_at_s - final.speech_end_s) * 1000, 1),
         "end_ms": round((ended_at_s - final.speech_end_s) * 1000, 1),
         "verdict": ended.verdict,
-        "decided_by": final.decided_by,
         "waited_ms": ended.waited_ms,
     }

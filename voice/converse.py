@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from asr.events import SpeechEnded, SpeechPaused, SpeechStarted, Words
+from asr.events import Judged, SpeechEnded, SpeechPaused, SpeechStarted, Words
 from echo import is_own
 from voice.events import (
     AllSent,
@@ -69,6 +69,8 @@ def step(state: State, event: TurnEvent, now: float) -> Stepped:
     match event:
         case SpeechStarted() | SpeechPaused() | Words() | SpeechEnded():
             return _listened(state, event, now)
+        case Judged():  # the wait is the listener's; an answer to words that look whole is being made already
+            return state, ()
         case Candidate():
             return _candidate(state, event, now)
         case Voiced(seconds):

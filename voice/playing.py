@@ -112,7 +112,7 @@ class Playing:
             times=Times(asked_at=now),
             clock=self._parts.clock,
             on_text=self._on_text,
-            on_change=self._wake,
+            on_change=self._changed,
             speculated=state.phase == "pausing",
         )
         self._answers[number] = answer
@@ -132,6 +132,7 @@ class Playing:
         if answer.text:
             self._wire.text(answer, answer.text)
             self._act(Said(answer.id, answer.text))
+        self._changed()
 
     def discard(self, number: int, why: Why) -> None:
         """Stop making it; nobody heard any of it."""
@@ -182,6 +183,12 @@ class Playing:
         if now - self._noted_at >= _NOTE_EVERY_S:
             self._noted_at = now
             self._note()
+
+    def _changed(self) -> None:
+        """There is more of an answer: the beat goes on, and a first sound does not wait for it (10 ms at the mean)."""
+        self._wake()
+        if any(answer.let_go and not answer.shown and answer.playout.queued_s for answer in self._answers.values()):
+            asyncio.get_running_loop().call_soon(self.beat)
 
     def _note(self) -> None:
         """What was heard so far of what sounds, so that whatever ends this session loses little of it."""

@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, assert_never
 
-from asr.events import SpeechEnded, Words
+from asr.events import Judged, SpeechEnded, Words
 from grant import Grant
 from sound import Pcm
 from voice.answer import Answer
@@ -280,7 +280,9 @@ class Session:
     async def _listen(self) -> None:
         try:
             async for event in self._listener.events():
-                if isinstance(event, Words) and event.kind == "final":
+                if isinstance(event, Judged):
+                    self._playing.measured.judged(event)
+                elif isinstance(event, Words) and event.kind == "final":
                     self._playing.measured.words(event, self._parts.clock())
                 elif isinstance(event, SpeechEnded):
                     ended_at = self._pushed_at - (self._pushed_s - event.at_s)

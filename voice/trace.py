@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from asr.events import SpeechEnded, Words
+from asr.events import Judged, SpeechEnded, Words
 
 if TYPE_CHECKING:
     from voice.answer import Answer
@@ -32,6 +32,10 @@ class Measured:
         """The final words of a generation, known at `now` on the session's clock."""
         self.words_at = now
         self.recognise_ms = event.recognise_ms
+        self.verdict, self.decided_by = event.verdict, "words"
+
+    def judged(self, event: Judged) -> None:
+        """What the judge made of them."""
         self.verdict, self.decided_by = event.verdict, event.decided_by
 
     def ended(self, event: SpeechEnded, at: float, now: float) -> None:

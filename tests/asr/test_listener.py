@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from asr import (
     Ear,
+    Judged,
     LanguageRefused,
     Listener,
     ListenSettings,
@@ -30,7 +32,7 @@ from sound import Pcm, Samples, resample
 
 Say = Callable[[str], Samples]
 pytestmark = pytest.mark.models
-ONE_TURN = ["Started", "Paused", "final", "Ended"]
+ONE_TURN = ["Started", "Paused", "final", "Judged", "Ended"]
 
 
 async def test_a_sentence_is_one_turn_with_its_words_before_its_end(
@@ -39,12 +41,13 @@ async def test_a_sentence_is_one_turn_with_its_words_before_its_end(
     async with listening(whisper, silero, settings=ListenSettings()) as fed:
         await fed.feed(np.concatenate([quiet(0.8), say("What is the capital of France?"), quiet(1.0)]))
         names = await fed.names()
-        started, *_, words, ended = fed.events
+        started, *_, words, judged, ended = fed.events
     assert [name for name in names if name != "partial"] == ONE_TURN
     assert "partial" in names
     assert isinstance(words, Words)
     assert words.text == "What is the capital of France?"
     assert words.verdict == "complete"
+    assert judged == Judged(words.turn, words.generation, "complete", "words")
     assert isinstance(started, SpeechStarted)
     assert started.at_s == pytest.approx(0.85, abs=0.1)
     assert isinstance(ended, SpeechEnded)
@@ -61,9 +64,35 @@ async def test_both_witnesses_are_heard(
     listener.push(Pcm(whole, RATE_HZ))
     await listener.settled()
     await listener.close()
-    words = [event async for event in listener.events() if isinstance(event, Words)]
+    told = [event async for event in listener.events() if isinstance(event, Words | Judged)]
     lanes.close()
-    assert [(word.text, word.decided_by) for word in words] == [("What is the capital of France?", "both")]
+    assert [event.text for event in told if isinstance(event, Words)] == ["What is the capital of France?"]
+    assert told[-1] == Judged(1, 1, "complete", "both")
+
+
+async def test_words_do_not_wait_for_the_witness_of_the_sound(silero: Silero, say: Say) -> None:
+    told = threading.Event()
+
+    class Slow:
+        def complete(self, _pcm: Pcm, *, speech_end: int) -> float:
+            assert told.wait(10), "the words were not told before the sound was asked"
+            return 0.1
+
+    lanes = Lanes()
+    slow = cast("SmartTurn", Slow())
+    listener = Listener(Ear(Scripted(lambda _pcm: "It is free."), lanes.lane("ear"), silero=silero, smart_turn=slow))
+    listener.push(Pcm(np.concatenate([quiet(0.5), say("It is free."), quiet(0.4)]), RATE_HZ))
+    verdicts = []
+    async for event in listener.events():
+        if isinstance(event, Words) and event.kind == "final":
+            told.set()
+            verdicts.append((event.text, event.verdict))
+        elif isinstance(event, Judged):
+            verdicts.append((event.decided_by, event.verdict))
+            break
+    await listener.close()
+    lanes.close()
+    assert verdicts == [("It is free.", "complete"), ("sound", "unsure")]
 
 
 @pytest.mark.parametrize("word", [pytest.param("Stop.", id="V3"), pytest.param("Yes.", id="V1")])
@@ -94,8 +123,10 @@ async def test_speech_that_comes_back_before_the_end_voids_the_words(silero: Sil
     assert [(type(e).__name__, e.turn, e.generation) for e in seen if not isinstance(e, Words)] == [
         ("SpeechStarted", 1, 1),
         ("SpeechPaused", 1, 1),
+        ("Judged", 1, 1),
         ("SpeechStarted", 1, 2),
         ("SpeechPaused", 1, 2),
+        ("Judged", 1, 2),
         ("SpeechEnded", 1, 2),
     ]
     assert script.asked[-1] > 2 * len(part) / RATE_HZ
@@ -361,7 +392,10 @@ def test_whatever_is_asked_in_whatever_order_the_events_keep_their_order(
             case Words(kind="final"):
                 assert stage == "paused"
                 stage = "final"
-            case SpeechEnded():
+            case Judged():
                 assert stage == "final"
+                stage = "judged"
+            case SpeechEnded():
+                assert stage == "judged"
                 stage = "ended"
         assert (event.turn, event.generation) == last  # type: ignore[attr-defined]

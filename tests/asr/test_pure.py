@@ -31,6 +31,7 @@ def test_the_room_offers_these_names() -> None:
         "EngineRefused",
         "Heard",
         "HearingSource",
+        "Judged",
         "Judgement",
         "LanguageRefused",
         "ListenEvent",

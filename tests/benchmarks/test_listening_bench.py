@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr import SpeechEnded, SpeechPaused, SpeechStarted, Words
+from asr import Judged, SpeechEnded, SpeechPaused, SpeechStarted, Words
 from asr.endpoint import WAIT_MS
 from benchmarks.curve import Pause, curve, outcome, pauses
 from benchmarks.listen import Turned, figures, measure, summary, table, turned
@@ -87,12 +87,14 @@ FIRST = [
     (0.6, SpeechStarted(1, 1, 0.5)),
     (1.1, SpeechPaused(1, 1, 1.0)),
     (1.2, Words("final", 1, 1, "I want", "en", 1.0, recognise_ms=80.0)),
+    (1.25, Judged(1, 1, "unsure", "words")),
 ]
 CUT = [(1.3, SpeechEnded(1, 1, 1.0, "complete", 224.0))]
 LAST = [
     (1.7, SpeechStarted(1, 2, 1.6)),
     (2.1, SpeechPaused(1, 2, 2.0)),
     (2.2, Words("final", 1, 2, "tea.", "en", 2.0, verdict="complete", recognise_ms=90.0)),
+    (2.25, Judged(1, 2, "complete", "both")),
     (2.3, SpeechEnded(1, 2, 2.0, "complete", 224.0)),
 ]
 

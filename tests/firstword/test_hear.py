@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from asr import SpeechEnded, SpeechPaused, SpeechStarted, Word, Words
+from asr import Judged, SpeechEnded, SpeechPaused, SpeechStarted, Word, Words
 from benchmarks.word_errors import word_errors
 from firstword.ear import Utterances
 from firstword.house import House
@@ -22,7 +22,7 @@ from sound import Pcm, write_wav
 
 def _final(generation: int, text: str, end_s: float) -> Words:
     said = (Word(text, 0.5, end_s, 0.9),)
-    return Words("final", 1, generation, text, "en", end_s, said, "complete", "both", 80.0, text)
+    return Words("final", 1, generation, text, "en", end_s, said, "complete", 80.0, text)
 
 
 def test_the_last_generation_of_a_turn_is_what_was_said() -> None:
@@ -36,6 +36,7 @@ def test_the_last_generation_of_a_turn_is_what_was_said() -> None:
         (1.5, SpeechStarted(1, 2, 1.4)),
         (2.1, SpeechPaused(1, 2, 2.0)),
         (2.2, _final(2, "I want tea.", 2.0)),
+        (2.24, Judged(1, 2, "complete", "both")),
         (2.25, SpeechEnded(1, 2, 2.0, "complete", 224.0)),
         (5.0, SpeechStarted(2, 1, 4.9)),
         (5.3, SpeechPaused(2, 1, 5.0)),
@@ -46,6 +47,7 @@ def test_the_last_generation_of_a_turn_is_what_was_said() -> None:
     (heard,) = told.heard
     assert (heard["text"], heard["start_s"], heard["end_s"]) == ("I want tea.", 0.5, 2.0)
     assert (heard["words_ms"], heard["end_ms"], heard["waited_ms"]) == (200.0, 250.0, 224.0)
+    assert (heard["verdict"], heard["decided_by"]) == ("complete", "both")
     assert heard["words"][0]["text"] == "I want tea."
     assert guesses == [("I want", "I")]
 
