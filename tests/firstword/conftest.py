@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from spoken_question import QUESTION
 
 from firstword.app import create_kept_app
 from firstword.serving import serving, until_ready
 from firstword.settings import load_settings
 from firstword.voices import engine_for
 from sound import Pcm
-
-QUESTION = "What can you do for me?"
 
 
 @pytest.fixture(scope="session")
@@ -58,21 +57,6 @@ def question() -> Pcm:
     engine = engine_for(load_settings())
     spoken = list(engine.speak(QUESTION))
     return Pcm.join([Pcm.silence(1.0, spoken[0].rate_hz), *spoken, Pcm.silence(0.3, spoken[0].rate_hz)])
-
-
-def word_errors(said: str, heard: str) -> float:
-    """Word error rate of `heard` against `said`, marks and case aside."""
-    want, got = _words(said), _words(heard)
-    row = list(range(len(got) + 1))
-    for i, word in enumerate(want, 1):
-        above, row[0] = row[:], i
-        for j, other in enumerate(got, 1):
-            row[j] = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (word != other))
-    return row[-1] / max(1, len(want))
-
-
-def _words(text: str) -> list[str]:
-    return "".join(letter.lower() if letter.isalnum() or letter in "' " else " " for letter in text).split()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import numpy as np
 import pytest
-from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
+from spoken_question import QUESTION, word_errors
 
 from firstword.ear import listen
 from firstword.settings import load_settings

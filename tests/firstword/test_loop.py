@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
+from spoken_question import QUESTION, word_errors
 
 from firstword.ear import listen
 from firstword.settings import load_settings

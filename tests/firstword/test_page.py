@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
+from spoken_question import QUESTION, word_errors
 
 from sound import Pcm, write_wav
 from web.browser import browser_page

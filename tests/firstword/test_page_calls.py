@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
+from spoken_question import QUESTION, word_errors
 
 from sound import Pcm, write_wav
 from web import browser

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import QUESTION, word_errors  # type: ignore[import-not-found]
+from spoken_question import QUESTION, word_errors
 
 from firstword.app import create_kept_app
 from firstword.livekit import opened_worker
