@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
 import urllib.request
 from pathlib import Path
+
+from firstword.testing.orphans import ends_with_us
 
 KEY = "firstword-tests"
 SECRET = "a secret of the tests, nobody else's, long enough"  # noqa: S105 - opens a server that lives for a test
@@ -66,6 +69,7 @@ class LiveKitServer:
             [str(self._program), "--config-body", json.dumps(self._config)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            preexec_fn=ends_with_us(signal.SIGKILL),
         )
         deadline = time.monotonic() + _START_S
         while not self._answers():

@@ -6,16 +6,16 @@ did to it or was done to them.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
+
+from firstword.testing.orphans import ends_with_us
 
 # A kill of the server loses nothing that reached the system, so nothing need reach the disk. But a commit is a commit:
 # with `synchronous_commit=off` the last ones would be gone after a kill.
@@ -75,7 +75,7 @@ class Postgres:
         ]
         log = (self._folder / "log").open("ab")
         self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder, user=self._user,
-                                         preexec_fn=_die_with_parent)  # fmt: skip
+                                         preexec_fn=ends_with_us(signal.SIGQUIT))  # fmt: skip
         log.close()
         deadline = time.monotonic() + _START_S
         while self._run("pg_isready", "-q", "-h", str(self._folder), check=False) != 0:
@@ -108,9 +108,3 @@ class Postgres:
         )  # fmt: skip
         assert not check or done.returncode == 0, done.stderr.decode()[-2000:]
         return done.returncode
-
-
-def _die_with_parent() -> None:
-    """Linux only: a test run that is killed leaves no server behind."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGQUIT)  # PR_SET_PDEATHSIG

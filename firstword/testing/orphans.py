@@ -1,0 +1,31 @@
+"""No orphans: a server that a test run or a benchmark started ends with it, even where that was killed.
+
+It is no supervisor: whoever starts a server stops it too, and this is for when they could not. The one rule: the kernel
+sends the signal, because whoever was killed cannot. Linux only; elsewhere nothing is asked for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+_PR_SET_PDEATHSIG = 1  # prctl(2)
+
+
+def ends_with_us(by: signal.Signals) -> Callable[[], None] | None:
+    """For `Popen(preexec_fn=...)`: the child gets the signal `by` when the thread that started it ends."""
+    if sys.platform != "linux":
+        return None
+    # Looked up here: between fork and exec a library may be locked by a thread that the child does not have.
+    prctl, us = ctypes.CDLL(None).prctl, os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, by)
+        # Who ended before this was asked sends nothing.
+        if os.getppid() != us:
+            os.kill(os.getpid(), by)
+
+    return ask
