@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 from firstword.testing.livekit import MISSING, LiveKitServer, find_livekit
 from firstword.testing.postgres import Postgres, find_postgres
 
+pytest_plugins = ["once_more"]
+
 # How long an example takes is the machine's business, and a busy machine is no fault.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
