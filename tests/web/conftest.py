@@ -70,10 +70,23 @@ def playwright() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def browser(playwright: Any) -> Iterator[Any]:
-    """One browser for the tests that need no microphone of their own; each has a context, and nothing of the last."""
-    with launched(playwright) as opened:
-        yield opened
+def browsers(playwright: Any) -> Iterator[Callable[[], Any]]:
+    """Gives the one browser for tests without a microphone of their own; a fresh one where that has crashed."""
+    with contextlib.ExitStack() as stack:
+        opened: list[Any] = []
+
+        def browser() -> Any:
+            if not opened or not opened[-1].is_connected():
+                opened.append(stack.enter_context(launched(playwright)))
+            return opened[-1]
+
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def browser(browsers: Callable[[], Any]) -> Any:
+    """One browser; each test has a context, and nothing of the last."""
+    return browsers()
 
 
 @pytest.fixture
@@ -91,7 +104,7 @@ def visit(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
                 own = launched(request.getfixturevalue("playwright"), microphone, refuse=refuse)
                 opened = stack.enter_context(own)
             else:
-                opened = request.getfixturevalue("browser")
+                opened = request.getfixturevalue("browsers")()
             page = stack.enter_context(contextlib.closing(opened.new_context(**options))).new_page()
             page.set_default_timeout(8_000)
             page.on("pageerror", lambda fault: complaints.append(str(fault)))

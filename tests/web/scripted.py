@@ -69,7 +69,8 @@ class Script:
 
     heard: str = "What is the first word?"
     answer: str = "The first word is the only one anybody waits for. Everything here is built around how soon it comes."
-    answer_s: float = 2.0
+    # Heard in real time, so no longer than it takes to be heard speaking.
+    answer_s: float = 1.0
     think_s: float = 0.5
     # What a loud moment over an answer comes to: "words" is a barge-in, "nothing" a cough.
     over: str = "words"
