@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commanded import firstword
 
 from firstword.__main__ import COMMANDS
 
@@ -33,7 +34,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_explains_itself(command: str) -> None:
-    done = _run(command, "--help")
+    done = firstword(command, "--help")
     assert done.returncode == 0, done.stderr
     assert "Usage: " in done.stdout
 
@@ -41,7 +42,7 @@ def test_every_command_explains_itself(command: str) -> None:
 def test_the_help_of_serve_lists_every_setting() -> None:
     from firstword.settings import Settings, variable
 
-    shown = _run("serve", "--help").stdout
+    shown = firstword("serve", "--help").stdout
     assert [name for name in Settings.model_fields if variable(name) not in shown] == []
 
 
@@ -61,7 +62,7 @@ def test_a_bad_recording_is_a_sentence(
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
-    done = _run(*command, str(path))
+    done = firstword(*command, str(path))
     assert done.returncode == 2
     assert words in done.stderr
     assert name in done.stderr
@@ -69,7 +70,7 @@ def test_a_bad_recording_is_a_sentence(
 
 
 def test_a_bot_that_is_not_there_is_a_sentence_naming_those_that_are(tmp_path: Path) -> None:
-    done = _run("grant", "nobody")
+    done = firstword("grant", "nobody")
     assert done.returncode == 2
     assert "nobody" in done.stderr
     assert "guide" in done.stderr

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from commanded import firstword
 
 from asr import Judged, SpeechEnded, SpeechPaused, SpeechStarted, Word, Words
 from benchmarks.word_errors import word_errors
@@ -62,17 +60,10 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _hear(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "firstword", "hear", *words]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=90, env={**os.environ, **environment}, check=False
-    )
-
-
 @pytest.mark.models
 @pytest.mark.parametrize("live", [(), ("--live",)], ids=["at once", "live"])
 def test_the_command_gives_text_words_and_timings(recording: Path, live: tuple[str, ...]) -> None:
-    told = json.loads(_hear(str(recording), "--json", *live).stdout)
+    told = json.loads(firstword("hear", str(recording), "--json", *live).stdout)
     # The voice says a line a little differently each time, and "where is" is heard as "where's".
     assert word_errors(told["text"], "Where is the station? I would like to go home.")[0] <= 2
     assert [word["text"] for word in told["words"]] == told["text"].split()
@@ -87,7 +78,7 @@ def test_the_command_gives_text_words_and_timings(recording: Path, live: tuple[s
 
 @pytest.mark.models
 def test_partials_are_shown_as_they_come_and_the_text_stands_alone(recording: Path) -> None:
-    done = _hear(str(recording), "--live")
+    done = firstword("hear", str(recording), "--live")
     assert "… " in done.stderr
     assert "station" in done.stdout
     assert "…" not in done.stdout
@@ -96,7 +87,7 @@ def test_partials_are_shown_as_they_come_and_the_text_stands_alone(recording: Pa
 @pytest.mark.models
 @pytest.mark.parametrize("how", [("--language", "de"), ("--language", "fr", "--live"), ()])
 def test_an_english_recogniser_refuses_another_language_in_words(recording: Path, how: tuple[str, ...]) -> None:
-    done = _hear(str(recording), *how, **({} if how else {"FIRSTWORD_LANGUAGE": "es"}))
+    done = firstword("hear", str(recording), *how, **({} if how else {"FIRSTWORD_LANGUAGE": "es"}))
     assert done.returncode == 2
     assert "does not understand" in done.stderr
     assert "whisper-base" in done.stderr
