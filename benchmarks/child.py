@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ import httpx2
 from firstword.errors import CannotStart
 from firstword.serving import address, bind, until_ready
 from firstword.settings import PREFIX
+from firstword.testing.orphans import ends_with_us
 
 _START_S = 120.0
 _END_S = 20.0
@@ -56,6 +58,7 @@ async def child(command: str, environment: Mapping[str, str], log: Path) -> Asyn
             stdin=subprocess.DEVNULL,
             stdout=lines,
             stderr=lines,
+            preexec_fn=ends_with_us(signal.SIGTERM),
         )
     try:
         yield process
