@@ -108,6 +108,40 @@ def windows(folder: Path = RESULTS) -> str:
     )
 
 
+def beside(folder: Path = RESULTS) -> str:
+    """What `bench peers` found of each system, as a markdown table."""
+    found = standing("peers", folder)
+    if found is None:
+        return "There is no result of `firstword bench peers` yet."
+    path, result = found
+    return "\n".join(
+        [
+            "| | first word, ms (p95) | pauses taken for the end | talked over: silent after, ms | coughs that lost an "
+            "answer | stopped by its own echo | lines read wrongly |",
+            "|---|---:|---:|---:|---:|---:|---:|",
+            *(_beside(name, one) for name, one in result["systems"].items()),
+            "",
+            f"({_taken(result, path.relative_to(folder), up='../')}; "
+            + ", ".join(f"{name} {version}" for name, version in result["peer_versions"].items() if "-a" in name)
+            + ")",
+        ]
+    )
+
+
+def _beside(name: str, one: Mapping[str, Any]) -> str:
+    first, silence = one["first_word_ms"], one["silence_ms"]["p50"]
+    cells = [
+        f"{first['p50']:.0f} ({first['p95']:.0f})" if first["p50"] is not None else "no answer",
+        f"{one['cut_off']} of {one['paused']}",
+        f"{silence:.0f}" if silence is not None else "",
+        *(
+            f"{one[lost]} of {one[of]}" if one[of] else ""
+            for lost, of in (("coughs_lost", "coughs"), ("echoes_interrupted", "echoes"), ("lines_wrong", "lines"))
+        ),
+    ]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
 _MOMENTS = {
     "words": "the final words of the recogniser are known",
     "asked": "the door is asked for an answer",
@@ -215,7 +249,7 @@ _ROWS: Mapping[str, Callable[[Mapping[str, Any]], list[Row]]] = {
 
 DOCUMENTS: Mapping[Path, Mapping[str, _Made]] = {
     _PROJECT / "README.md": {"figures": table},
-    _PROJECT / "docs" / "latency.md": {"walk": walk, "windows": windows},
+    _PROJECT / "docs" / "latency.md": {"walk": walk, "windows": windows, "beside": beside},
 }
 
 

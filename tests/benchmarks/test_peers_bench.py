@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import httpx2
 import numpy as np
 import pytest
 
 from benchmarks.errors import BenchRefused
+from benchmarks.figures import beside
+from benchmarks.history import save
 from benchmarks.peers import systems
 from benchmarks.peers.bench import measure, summary, table
 from benchmarks.peers.brain import serving_brain
@@ -75,14 +78,17 @@ def test_a_text_is_read_wrongly_where_a_word_is_missing_or_a_mark_is_spoken(line
     assert read_wrongly(LINES[line], heard) is wrong
 
 
-def test_the_summary_counts_each_scene() -> None:
+def test_the_summary_counts_each_scene(tmp_path: Path) -> None:
     seen = Seen([400.0, None, 500.0], [False, True, False], [False, True, False], [300.0, None], [True], [False], [0])
     told = summary(SYSTEMS[1], seen, [(LINES[0].text, "star star always")])
     counted = {"questions": 3, "unanswered": 0, "paused": 1, "cut_off": 1, "not_stopped": 1, "coughs_lost": 1,
                "echoes_interrupted": 0, "lines_wrong": 1}  # fmt: skip
     assert {name: told[name] for name in counted} == counted
     assert told["settings"] == "its defaults"
-    assert "1/3" in table({"systems": {"pipecat defaults": told}, "peer_versions": {"pipecat-ai": "1"}})
+    result = {"bench": "peers", "systems": {"pipecat defaults": told}, "peer_versions": {"pipecat-ai": "1"}}
+    assert "1/3" in table(result)
+    save({**result, "at": "2026-11-30", "machine": {"processor": "Any", "cores": 2}, "quotable": True}, tmp_path)
+    assert "| pipecat defaults | 450 (495) | 1 of 1 | 300 | 1 of 1 | 0 of 1 | 1 of 1 |" in beside(tmp_path)
 
 
 def test_the_brain_says_its_script_and_counts_who_asked() -> None:
