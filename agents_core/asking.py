@@ -46,6 +46,8 @@ class Asking:
         hurried: bool = True,
         free: bool = False,
     ) -> None:
+        self.offer = offer
+        """What it was asked with."""
         self.chars = 0
         """How long the question was, as the provider that answers was asked it."""
 

@@ -7,7 +7,6 @@ and its stream ends with exactly one `Done` or one `Failed`.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -36,14 +35,13 @@ from agents_core.providers.line import Line, Patience
 from agents_core.providers.local import LocalProvider
 from agents_core.recall import Memories
 from agents_core.reckoning import lower
+from agents_core.remembering import Remembering
 from agents_core.rows import MIGRATIONS as STORE_MIGRATIONS
 from agents_core.store import Held, Record, Store
 from agents_core.tally import Tally, tally
 from agents_core.turn import Turn
 from agents_core.unwritten import Unwritten
 from agents_core.worker import Worker
-
-_log = logging.getLogger(__name__)
 
 # How long a stopping process waits for those who listen to hear that another one goes on.
 _GIVING_BACK_S = 2.0
@@ -86,7 +84,7 @@ class Core:
         self._beginning = Beginning(store, means.owed, owner)
         self._providers, self._owner, self._people, self._new_id = tuple(providers), owner, people, new_id
         self.desk = desk
-        self._keeping: set[asyncio.Task[None]] = set()
+        self._remembering = Remembering(memories)
         # An answer that cannot cost anything keeps nobody's second question waiting.
         self._may_cost = any(each.profile.prompt_price or each.profile.completion_price for each in providers)
         self._buys = any(each.costs for each in providers)
@@ -166,7 +164,11 @@ class Core:
                 if bot.per:
                     raise Uncounted(bot.name)
                 held, means = self._unwritten.begin(self._new_id(), ask, self._owner), self._without
-            async with aclosing(self._turn(bot, held, means, ahead=ahead if means.recorded else None)) as events:
+                if ahead is not None and not ahead.offer.is_repeatable:
+                    # It was asked with tools that are not there without a row: it is asked anew, and not both at once.
+                    await ahead.aclose()
+                    ahead = None
+            async with aclosing(self._turn(bot, held, means, ahead=ahead)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -270,7 +272,7 @@ class Core:
                     await self._turn_ended.wait()
         if self.worker:
             await self.worker.close()
-        await asyncio.gather(*self._keeping, return_exceptions=True)
+        await self._remembering.close()
         await self._beginning.close()
         await self._means.owed.close()
         await self._keeper.close()
@@ -327,7 +329,7 @@ class Core:
             async with aclosing(turn.events()) as events:
                 async for event in events:
                     if isinstance(event, Done) and event.ending == "answered" and means.recorded:
-                        self._remember(bot, held)
+                        self._remembering.keep(bot, held.ask, held.id)
                     yield event
         finally:
             self._turns.discard(turn)
@@ -335,14 +337,3 @@ class Core:
 
     async def _held(self, person: str) -> Words:
         return await self._people.held(person)
-
-    def _remember(self, bot: Bot, held: Held) -> None:
-        """Keep what was said, beside the listener's way: nobody waits for it but the closing of this process."""
-        task = asyncio.create_task(self.memories.keep(bot, held.ask, held.id))
-        self._keeping.add(task)
-        task.add_done_callback(self._kept)
-
-    def _kept(self, task: asyncio.Task[None]) -> None:
-        self._keeping.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            _log.warning("something said was not remembered", exc_info=task.exception())

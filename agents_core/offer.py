@@ -47,6 +47,11 @@ class Offer:
         """What is asked: `text`, or the prompt of the command it begins with, where that may be used here."""
         return said(text, {name: one for name, one in self.commands.items() if surface in one.surfaces})
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether nothing of what is shown at first must not happen twice."""
+        return all(tool.repeats for tool in self.tools)
+
     def repeatable(self) -> Offer:
         """The same without tools that must not happen twice, for a run that nothing can be written of."""
         brought = {name: tuple(one for one in tools if one.repeats) for name, tools in self.brought.items()}

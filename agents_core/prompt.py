@@ -20,32 +20,23 @@ from agents_core.providers.base import Profile, Question
 from agents_core.words import House
 
 
-def messages(
-    bot: Bot,
-    house: House,
-    ask: Ask,
-    steps: tuple[Step, ...],
-    profile: Profile,
-    offer: Offer = NOTHING,
-    remembered: Sequence[str] = (),
-) -> tuple[dict[str, Any], ...]:
-    """The conversation in OpenAI's shape. `remembered` is what they said in earlier ones, oldest first."""
-    asked = offer.asked(ask.text, ask.surface)
-    fixed_words = system(bot, house, ask, profile, offer)
-    given: list[dict[str, Any]] = [{"role": "system", "content": fixed_words}]
-    exchange = like(bot.exchanges, asked) if profile.small else None
+def _before(
+    bot: Bot, ask: Ask, profile: Profile, fixed_words: str, exchange: Exchange | None
+) -> Sequence[dict[str, Any]]:
+    """What stands before the question."""
     if exchange:
         # Shown how to answer, a small model needs no history, and everything up to the question has been read before:
         # its first token came after 110 ms instead of 400 (two cores, a history of two lines).
-        given = [*shown(fixed_words, exchange)]
-    elif bot.memory != "none":
-        given += [{"role": line.role, "content": line.text} for line in _remembered(ask.history, profile)]
-    if remembered and not profile.small:
-        # Beside the question, so that what is fixed stays fixed; and not as lines, which some models want to alternate.
-        before = "\n".join(f"- {said}" for said in remembered)
-        asked = f"{house.brief['remembered']}\n{before}\n\n{asked}"
-    given.append({"role": "user", "content": asked})
-    return (*given, *_taken(steps))
+        return shown(fixed_words, exchange)
+    first = {"role": "system", "content": fixed_words}
+    history = _remembered(ask.history, profile) if bot.memory != "none" else ()
+    return (first, *({"role": line.role, "content": line.text} for line in history))
+
+
+def _with_memories(house: House, asked: str, remembered: Sequence[str]) -> str:
+    """Beside the question, so that what is fixed stays fixed; and not as lines, which some models want to alternate."""
+    before = "\n".join(f"- {said}" for said in remembered)
+    return f"{house.brief['remembered']}\n{before}\n\n{asked}"
 
 
 def _taken(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
@@ -92,17 +83,23 @@ def question(
     offer: Offer = NOTHING,
     remembered: Sequence[str] = (),
 ) -> Question:
-    """The next asking of a model. A small one goes on from the answer that the bot's file has to such a question."""
-    exchange = like(bot.exchanges, offer.asked(ask.text, ask.surface)) if profile.small and not steps else None
+    """The next asking of a model, in OpenAI's shape. `remembered` is what they said in earlier conversations, oldest
+    first. A small model goes on from the answer that the bot's file has to such a question."""
+    asked = offer.asked(ask.text, ask.surface)
+    exchange = like(bot.exchanges, asked) if profile.small else None
+    before = _before(bot, ask, profile, system(bot, house, ask, profile, offer), exchange)
+    if remembered and not profile.small:
+        asked = _with_memories(house, asked, remembered)
+    led = exchange if not steps else None
     return Question(
-        messages(bot, house, ask, steps, profile, offer, remembered),
+        (*before, {"role": "user", "content": asked}, *_taken(steps)),
         script=ask.script,
         turn=sum(step.kind == "model" for step in steps),
         tools=offer.box(steps).shown() if profile.tools else (),
         # The last step there is must be an answer: a call in it would end the run with nothing said.
         must_answer=len(steps) + 1 >= min(bot.ceilings.steps, ask.ceilings.steps),
-        lead=lead(exchange) if exchange else "",
-        sentences=length(exchange) if exchange else None,
+        lead=lead(led) if led else "",
+        sentences=length(led) if led else None,
     )
 
 

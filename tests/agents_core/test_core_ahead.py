@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from core_house import BOT, Told, ask, content, told
 
-from agents_core import Ask, Ceilings, Core, Delta, Started
+from agents_core import Ask, Ceilings, Core, Delta, Started, Trace
 
 PER = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nlimits:\n  per:\n    day: 100000\n")
 REMEMBERS = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nmemory: person\n")
+TICKETS = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\ntools: raise_ticket\n")
 DEADLINE_S = 30.0
 
 
@@ -125,3 +126,27 @@ async def test_a_row_that_cannot_be_written_closes_the_model(tmp_path: Path) -> 
         with pytest.raises(ValueError, match="no such column"):
             await told(core, ask())
         assert provider.closed == len(provider.asked) == 1
+
+
+async def test_without_a_row_the_answer_that_is_read_already_is_the_one_that_is_given(tmp_path: Path) -> None:
+    provider = Told(["Nine."])
+    async with opened(tmp_path, provider) as (core, row):
+        row.fault = ConnectionRefusedError("away")
+        row.go_on.set()
+        events = await told(core, ask())
+        assert [event.text for event in events if isinstance(event, Delta)] == ["Nine."]
+        assert not next(event for event in events if isinstance(event, Trace)).recorded
+        assert len(provider.asked) == 1
+
+
+async def test_what_was_asked_with_a_tool_that_needs_a_row_is_let_go_of_and_asked_without_it(tmp_path: Path) -> None:
+    provider = Told(["hang"], ["Nine."])
+    async with opened(tmp_path, provider, TICKETS) as (core, row):
+        turn = asyncio.create_task(told(core, ask()))
+        await asked_once(provider)
+        row.fault = ConnectionRefusedError("away")
+        row.go_on.set()
+        events = await turn
+        assert [event.text for event in events if isinstance(event, Delta)] == ["Nine."]
+        assert [[tool["function"]["name"] for tool in one.tools] for one in provider.asked] == [["raise_ticket"], []]
+        assert provider.closed == 2

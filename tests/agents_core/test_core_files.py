@@ -11,7 +11,7 @@ from core_house import BOT, ask, content
 from agents_core import Bots, Ceilings, ContentRefused, Line, Profile, check_bots
 from agents_core.compile import compile_folder
 from agents_core.examples import lead, length, like, take_out
-from agents_core.prompt import fixed, messages, question, system, version
+from agents_core.prompt import fixed, question, system, version
 
 HEAD = "---\nname: X\nsurfaces: [voice]\n"
 
@@ -212,13 +212,25 @@ def test_what_is_read_before_anybody_asks_is_how_a_question_begins(tmp_path: Pat
     bot, house, profile = compiled.bots["guide"], compiled.house, Profile(small=True)
     beginnings = [prefix[:-1] for prefix in fixed(bot, house, profile)]
     for asked in ("What does it cost?", "Who are you?", "Where is France?"):
-        assert messages(bot, house, ask(asked), (), profile)[:-1] in beginnings
+        assert question(bot, house, ask(asked), (), profile).messages[:-1] in beginnings
+
+
+def test_what_is_like_the_question_is_looked_for_once_and_by_small_models_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = compile_folder(content(tmp_path, guide=HEAD + "---\n" + EXCHANGES))
+    looked: list[str] = []
+    monkeypatch.setattr("agents_core.prompt.like", lambda known, asked: looked.append(asked) or like(known, asked))
+    small = question(compiled.bots["guide"], compiled.house, ask("What does it cost?"), (), Profile(small=True))
+    question(compiled.bots["guide"], compiled.house, ask("What does it cost?"), (), Profile())
+    assert small.lead
+    assert looked == ["What does it cost?"]
 
 
 def test_the_fixed_prefix_is_the_same_for_every_question(tmp_path: Path) -> None:
     compiled = compile_folder(content(tmp_path))
     bot = compiled.bots["guide"]
-    first, second = (messages(bot, compiled.house, ask(text), (), Profile())[0] for text in ("One?", "Two?"))
+    first, second = (question(bot, compiled.house, ask(text), (), Profile()).messages[0] for text in ("One?", "Two?"))
     assert first == second
     assert version(bot, compiled.house).startswith("guide-")
 
@@ -226,7 +238,6 @@ def test_the_fixed_prefix_is_the_same_for_every_question(tmp_path: Path) -> None
 def test_history_is_cut_to_what_fits_and_begins_with_the_person(tmp_path: Path) -> None:
     compiled = compile_folder(content(tmp_path))
     said = tuple(Line("user" if n % 2 == 0 else "assistant", f"line {n} " + "x" * 40) for n in range(10))
-    given = messages(
-        compiled.bots["guide"], compiled.house, ask(history=said), (), Profile(history_lines=5, history_chars=200)
-    )
+    profile = Profile(history_lines=5, history_chars=200)
+    given = question(compiled.bots["guide"], compiled.house, ask(history=said), (), profile).messages
     assert [m["content"].split(" x")[0] for m in given[1:-1]] == ["line 6", "line 7", "line 8", "line 9"]
