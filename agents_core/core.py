@@ -31,7 +31,7 @@ from agents_core.means import Means
 from agents_core.owed import Owed
 from agents_core.points import Reach, nothing
 from agents_core.providers.base import Provider
-from agents_core.providers.line import Line, Patience
+from agents_core.providers.line import Line, OnBreaker, Patience
 from agents_core.providers.local import LocalProvider
 from agents_core.recall import Memories
 from agents_core.reckoning import lower
@@ -207,6 +207,10 @@ class Core:
     def resting(self) -> dict[str, bool]:
         """Of each provider by name whether it is left alone at this moment, because it failed too often."""
         return self._means.line.resting
+
+    def on_breaker(self, told: OnBreaker) -> None:
+        """Tell `told` of each provider, by name, that failed too often (None), or answers again (seconds since)."""
+        self._means.line.on_breaker = told
 
     async def tally(self, since_s: float) -> Mapping[str, Tally]:
         """What each bot's answers came to since then (Unix seconds)."""

@@ -126,7 +126,8 @@ class House:
         self._door = DoorClient(base_url)
         self.calls = Calls()
         self.places = places_of(limits_of(settings))
-        self.metrics = Metrics(self.moment)
+        self.metrics = Metrics(self.moment, [provider.name for provider in core.providers])
+        core.on_breaker(self.metrics.breaker)
         self.warmed = False
         self._faults: list[str] = []
         self._loading = asyncio.Lock()

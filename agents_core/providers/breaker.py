@@ -19,6 +19,7 @@ class Breaker:
     def __init__(self) -> None:
         self._failed_s: deque[float] = deque(maxlen=FAILURES)
         self._open_until_s: float | None = None
+        self._opened_s = 0.0
         self._probing = False
 
     def open(self, now_s: float) -> bool:
@@ -34,18 +35,24 @@ class Breaker:
         self._probing = True
         return None
 
-    def answered(self) -> None:
-        """The question was answered: whatever was counted is forgotten."""
+    def answered(self, now_s: float) -> float | None:
+        """The question was answered: whatever was counted is forgotten. The seconds since it opened, where it had."""
+        since_s = None if self._open_until_s is None else now_s - self._opened_s
         self._failed_s.clear()
         self._open_until_s, self._probing = None, False
+        return since_s
 
-    def failed(self, now_s: float) -> None:
-        """The question failed, by the provider's fault."""
+    def failed(self, now_s: float) -> bool:
+        """The question failed, by the provider's fault. Whether this opened it; a probe that fails keeps it open."""
         self._failed_s.append(now_s)
         often = len(self._failed_s) == FAILURES and now_s - self._failed_s[0] <= WINDOW_S
+        opens = often and self._open_until_s is None
+        if opens:
+            self._opened_s = now_s
         if self._probing or often:
             self._open_until_s = now_s + OPEN_S
         self._probing = False
+        return opens
 
     def cancelled(self) -> None:
         """The question was taken back, or was the key's fault: a probe gives its place to the next."""

@@ -20,6 +20,9 @@ from agents_core.providers.classify import provider_fault
 from agents_core.providers.keys import Keys
 from agents_core.providers.script import ScriptProvider
 
+# Told of each provider that failed too often and is left alone (None), and of each that answers again: seconds since.
+OnBreaker = Callable[[str, float | None], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -73,6 +76,7 @@ class Line:
         self._stand_in = stand_in or {}
         self._patience = patience or Patience()
         self._clock = clock
+        self.on_breaker: OnBreaker = _nobody
         self._breakers = {id(provider): Breaker() for provider in self._providers}
         self._keys = {id(provider): Keys(provider.keys) for provider in self._providers}
 
@@ -136,7 +140,9 @@ class Line:
                                 chosen = Chosen(provider.name, named, provider.profile, tuple(so_far.skipped))
                                 yield chosen
                             yield chunk
-                    breaker.answered()
+                    rested_s = breaker.answered(self._clock())
+                    if rested_s is not None:
+                        self.on_breaker(provider.name, rested_s)
                     so_far.answered = True
                     return
                 except ProviderFault as fault:
@@ -174,7 +180,8 @@ class Line:
 
     def _count(self, provider: Provider, key: int, verdict: Verdict) -> None:
         if verdict.whose == "provider":
-            self._breakers[id(provider)].failed(self._clock())
+            if self._breakers[id(provider)].failed(self._clock()):
+                self.on_breaker(provider.name, None)
         elif verdict.whose == "key":
             self._keys[id(provider)].rests(key, self._clock(), verdict.rest_s)
 
@@ -190,6 +197,10 @@ class Line:
         yield Chosen(provider.name, provider.model, provider.profile, skipped)
         async for chunk in provider.ask(make(provider.profile)):
             yield chunk
+
+
+def _nobody(_provider: str, _rested_s: float | None) -> None:
+    """Nobody is told."""
 
 
 class _Attempt:

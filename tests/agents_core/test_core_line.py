@@ -218,5 +218,18 @@ def test_a_breaker_opens_within_its_window_and_a_failed_probe_opens_it_anew() ->
     breaker.failed(10.0 + OPEN_S)
     assert breaker.refusal(10.0 + OPEN_S + 1)
     assert breaker.refusal(10.0 + 2 * OPEN_S) is None
-    breaker.answered()
+    assert breaker.answered(10.0 + 2 * OPEN_S) == 2 * OPEN_S
     assert breaker.refusal(10.0 + 2 * OPEN_S) is None
+    assert breaker.answered(10.0 + 3 * OPEN_S) is None
+
+
+async def test_whoever_watches_is_told_once_when_a_provider_is_left_alone_and_once_when_it_answers_again() -> None:
+    now_s = [0.0]
+    provider = Told(*[[DOWN]] * FAILURES, [DOWN], ["Hi."], name="shaky")
+    asked = line(provider, Told(["Hi."], name="next"), clock=lambda: now_s[0])
+    told: list[tuple[str, float | None]] = []
+    asked.on_breaker = lambda name, rested_s: told.append((name, rested_s))
+    for later_s in (*[0.0] * (FAILURES + 2), OPEN_S, 2 * OPEN_S, 3 * OPEN_S):
+        now_s[0] = later_s
+        await answer(asked)
+    assert told == [("shaky", None), ("shaky", 2 * OPEN_S)]

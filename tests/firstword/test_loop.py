@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from spoken_question import QUESTION, word_errors
 
 from firstword.ear import listen
@@ -66,6 +67,21 @@ async def test_two_questions_are_two_turns_of_one_conversation(house_url: str, q
     turns = await ask(house_url, question, question)
     assert [word_errors(QUESTION, turn.heard) for turn in turns] == [0, 0]
     assert all(turn.said for turn in turns)
+
+
+async def test_an_operator_is_told_what_is_and_nothing_of_anybody(house_url: str, question: Pcm) -> None:
+    await ask(house_url, question)
+    async with httpx2.AsyncClient(trust_env=False, base_url=house_url) as client:
+        assert (await client.get("/healthz")).json() == {"ok": True}
+        assert (await client.get("/readyz")).json()["ready"] is True
+        told = {each.name: each for each in text_string_to_metric_families((await client.get("/metrics")).text)}
+    histograms = ("first_word_seconds", "turn_part_seconds", "answer_underruns", "breaker_rest_seconds")
+    assert {told[f"firstword_{name}"].type for name in histograms} == {"histogram"}
+    assert told["firstword_breaker_openings"].type == "counter"
+    counted = [each.value for each in told["firstword_first_word_seconds"].samples if each.name.endswith("_count")]
+    assert sum(counted) >= 1
+    labels = {label for family in told.values() for sample in family.samples for label in sample.labels}
+    assert labels == {"bot", "ending", "le", "of", "part", "provider", "speculated"}
 
 
 def test_hear_of_silence_is_an_empty_text(tmp_path: Path) -> None:

@@ -50,11 +50,26 @@ def test_a_receipt_is_counted_in_its_buckets_and_what_never_came_is_not() -> Non
     answers = found["firstword_answers_total"]
     assert answers[(("bot", "guide"), ("ending", "whole"), ("provider", "local"))] == 1
     assert answers[(("bot", "guide"), ("ending", "interrupted"), ("provider", "none"))] == 1
-    assert found["firstword_underruns_total"] == {(("bot", "guide"),): 2}
+    dry = found["firstword_answer_underruns_bucket"]
+    assert [dry[(("bot", "guide"), ("le", most))] for most in ("0.0", "1.0", "2.0", "3.0")] == [1, 1, 2, 2]
+    assert found["firstword_answer_underruns_sum"] == {(("bot", "guide"),): 2}
     assert found["firstword_speculations_wasted_total"] == {(("bot", "guide"),): 1}
     assert found["firstword_voices_fallen_total"] == {(("bot", "guide"),): 1}
     assert found["firstword_breaker_open"] == {(("of", "openai"),): 1, (("of", "local"),): 0}
     assert "process_resident_memory_bytes" in found
+
+
+def test_a_breaker_is_counted_when_it_opens_and_measured_when_its_provider_answers_again() -> None:
+    metrics = Metrics(dict, ["openai", "local"])
+    openai, local = (("provider", "openai"),), (("provider", "local"),)
+    assert told(metrics)["firstword_breaker_openings_total"] == {openai: 0, local: 0}
+    metrics.breaker("openai", None)
+    assert told(metrics)["firstword_breaker_rest_seconds_count"] == {openai: 0, local: 0}
+    metrics.breaker("openai", 185.0)
+    found = told(metrics)
+    assert found["firstword_breaker_openings_total"] == {openai: 1, local: 0}
+    assert found["firstword_breaker_rest_seconds_sum"] == {openai: 185.0, local: 0}
+    assert found["firstword_breaker_rest_seconds_bucket"][(("le", "200.0"), *openai)] == 1
 
 
 def test_nothing_of_a_person_or_a_run_is_told() -> None:
