@@ -35,6 +35,9 @@ _STATES_AWAY = ("08", "25006", "40", "53", "55", "57", "58")
 _NAMES_AWAY = tuple(
     f"SQLITE_{name}" for name in ("BUSY", "LOCKED", "IOERR", "CANTOPEN", "FULL", "READONLY", "PROTOCOL")
 )
+# Nobody lets us in, there is no such database, we may not; and a file that is none, or is broken.
+_STATES_SHUT = ("28", "3D", "42501")
+_NAMES_SHUT = ("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_AUTH", "SQLITE_PERM")
 T = TypeVar("T")
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
@@ -92,13 +95,13 @@ class Database:
     async def bring_up(self, migrations: Migrations) -> None:
         """Bring a room's tables to the newest form, once, however many processes start at the same moment.
 
-        Raises `DatabaseTooNew`, and `DatabaseRefused` where nobody answers.
+        Raises `DatabaseTooNew`, and `DatabaseRefused` where nobody answers or lets us in.
         """
         try:
             async with self.write() as connection:
                 await connection.run_sync(bring_up, migrations)
         except Exception as fault:
-            if not is_away(fault):
+            if not (is_away(fault) or _says(fault, _STATES_SHUT, _NAMES_SHUT)):
                 raise
             raise DatabaseRefused(f"the database at {self} cannot be used: {_first_line(fault)}") from fault
 
@@ -139,13 +142,17 @@ def is_away(fault: BaseException) -> bool:
     """Whether `fault` is the database being away, locked or full, so that the same statement may work later."""
     if isinstance(fault, OSError | asyncio.TimeoutError):
         return True
-    if isinstance(fault, DBAPIError):
-        cause = fault.orig
-        state = str(getattr(cause, "sqlstate", None) or "")
-        name = str(getattr(cause, "sqlite_errorname", ""))
-        return fault.connection_invalidated or state.startswith(_STATES_AWAY) or name.startswith(_NAMES_AWAY)
-    # A server that starts up or shuts down refuses a connection in asyncpg's own words.
-    return str(getattr(fault, "sqlstate", None) or "").startswith(_STATES_AWAY)
+    if isinstance(fault, DBAPIError) and fault.connection_invalidated:
+        return True
+    return _says(fault, _STATES_AWAY, _NAMES_AWAY)
+
+
+def _says(fault: BaseException, states: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Whether a fault of a database carries one of PostgreSQL's states, or SQLite's names, that begin so."""
+    # A server that does not let us in says so in asyncpg's own words, which SQLAlchemy does not wrap.
+    cause = fault.orig if isinstance(fault, DBAPIError) else fault
+    state, name = str(getattr(cause, "sqlstate", None) or ""), str(getattr(cause, "sqlite_errorname", ""))
+    return state.startswith(states) or name.startswith(names)
 
 
 def _url(given: str) -> URL:
@@ -187,7 +194,11 @@ def _sqlite(url: URL) -> AsyncEngine:
         # Each connection would have a database of its own.
         options |= {"pool_size": 1, "max_overflow": 0}
     else:
-        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder = Path(str(url.database)).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as fault:
+            raise DatabaseRefused(f"the database's folder {folder} cannot be made: {fault.strerror}") from fault
     engine = create_async_engine(url, **options)
     _listen(engine.sync_engine, str(url.database or ""))
     return engine

@@ -23,6 +23,7 @@ from asr import create_transcriptions
 from firstword.house import House, identity_for, open_house, signer_for
 from firstword.livekit import room_client_for, room_pass_for
 from firstword.preparing import Preparing
+from firstword.rooms import ERRORS
 from firstword.settings import Settings
 from grant import GrantRefused, Signer, error_response, granted
 from llm_door import Keeping, Session, create_door, keep, single_user
@@ -71,10 +72,12 @@ def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = Non
             await house.warm()
         except Exception as fault:
             preparing.fault = str(fault)
-            if on_fault is None:
-                _LOG.exception("the house cannot be opened")
-            else:
+            if on_fault is not None:
                 on_fault(fault)
+            elif isinstance(fault, ERRORS):
+                _LOG.error("the house cannot be opened: %s", fault)
+            else:
+                _LOG.exception("the house cannot be opened")
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:

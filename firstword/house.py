@@ -302,7 +302,11 @@ async def open_core(settings: Settings, *, works: bool = True) -> Core:
     Raises the core's and the database's errors, which are sentences.
     """
     if not settings.database_url:
-        await asyncio.to_thread(settings.data.mkdir, parents=True, exist_ok=True)
+        try:
+            await asyncio.to_thread(settings.data.mkdir, parents=True, exist_ok=True)
+        except OSError as fault:
+            why = f"the data folder {settings.data} cannot be made: {fault.strerror}; FIRSTWORD_DATA names another"
+            raise CannotStart(why) from fault
     return await Core.open(
         content=settings.content,
         database_url=settings.database,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, insert, inspect, select, text
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
 import database
@@ -215,6 +216,31 @@ async def test_nobody_there_is_said_without_the_password(tmp_path: Path, boxes: 
         await there.bring_up(boxes)
     assert "pa55word" not in str(fault.value)
     await there.close()
+
+
+async def test_a_file_that_is_no_database_and_a_folder_that_cannot_be_are_said_in_words(
+    tmp_path: Path, boxes: Migrations
+) -> None:
+    file = tmp_path / "notes.db"
+    file.write_text("shopping: bread, butter\n" * 100)
+    there = Database(f"sqlite:///{file}")
+    with pytest.raises(DatabaseRefused, match=r"notes\.db cannot be used: file is not a database"):
+        await there.bring_up(boxes)
+    await there.close()
+    with pytest.raises(DatabaseRefused, match=r"folder .*notes\.db cannot be made"):
+        Database(f"sqlite:///{file}/firstword.db")
+
+
+async def test_a_server_without_our_database_or_our_name_says_so_in_words(
+    postgres: Postgres, boxes: Migrations
+) -> None:
+    postgres.start()
+    url = make_url(postgres.fresh())
+    for wrong, says in (({"database": "no_such"}, '"no_such" does not exist'), ({"username": "nobody"}, "nobody")):
+        there = Database(url.set(**wrong).render_as_string(hide_password=False))
+        with pytest.raises(DatabaseRefused, match=says):
+            await there.bring_up(boxes)
+        await there.close()
 
 
 def test_plain_urls_get_their_async_driver(tmp_path: Path) -> None:
