@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
+from typing import Any
 
 import httpx2
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from firstword.errors import CannotStart
 from llm_door import PatientProtocol
@@ -24,6 +27,19 @@ from llm_door import PatientProtocol
 _WS_MAX_BYTES = 384 * 1024
 _WS_PING_S = 20.0
 _LOOK_EVERY_S = 0.05
+
+
+class QuietSocket(WebSocketsSansIOProtocol):
+    """uvicorn's WebSocket, without its lines of who came, which name addresses, and without its library's.
+
+    At debug that one writes every frame and every header: what was said, and grants.
+    """
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.logger = self.conn.logger = logging.getLogger("uvicorn.error.sockets")
+        self.logger.setLevel(logging.WARNING)
+        self.conn.debug = False
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -57,7 +73,7 @@ def server_for(app: ASGIApp, *, log_level: str = "warning") -> uvicorn.Server:
         access_log=False,
         lifespan="on",
         http=PatientProtocol,
-        ws="websockets-sansio",
+        ws=QuietSocket,
         ws_max_size=_WS_MAX_BYTES,
         ws_ping_interval=_WS_PING_S,
         ws_ping_timeout=_WS_PING_S,
