@@ -95,7 +95,8 @@ class Limits:
     """Sessions at once in all and per person; seconds without a word, and in all, after which one ends.
 
     `day_s` is how long one person may talk in 24 hours, to the hour; `connect_s` how long a call looks for a way
-    through the network.
+    through the network; `first_message_s` how long a WebSocket may be open before its client says anything: every
+    client begins with its session.
     """
 
     sessions: int = 32
@@ -104,6 +105,7 @@ class Limits:
     absolute_s: float = 3600.0
     day_s: float = math.inf
     connect_s: float = 10.0
+    first_message_s: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ _log = logging.getLogger("firstword.voice")
 # A client that takes nothing for this long is gone.
 _WRITE_S = 15.0
 _POLICY, _TOO_BIG = 1008, 1009
+_NOTHING_CAME = "nothing came after the connection opened; connect when there is something to send"
 
 
 def create_voice(parts: VoiceParts, calls: Calls | None = None, places: Places | None = None) -> APIRouter:
@@ -84,7 +85,7 @@ async def _converse(
         client = ClientEvents(session, parts.signer, model=socket.query_params.get("model", ""))
         client.created()
         jobs = [
-            asyncio.create_task(_read(socket, client, wire)),
+            asyncio.create_task(_read(socket, client, wire, parts.limits.first_message_s)),
             asyncio.create_task(_write(socket, outbox)),
             asyncio.create_task(_watch(socket, parts, session, outbox, renew)),
         ]
@@ -96,15 +97,22 @@ async def _converse(
             for job in jobs:
                 job.cancel()
             await asyncio.gather(*jobs, return_exceptions=True)
-    except (WebSocketDisconnect, RuntimeError) as gone:
+    except (WebSocketDisconnect, RuntimeError, TimeoutError) as gone:
         _log.debug("a conversation's connection ended (%s)", type(gone).__name__)
     finally:
         await session.close()
 
 
-async def _read(socket: WebSocket, client: ClientEvents, wire: Wire) -> None:
+async def _read(socket: WebSocket, client: ClientEvents, wire: Wire, first_s: float) -> None:
+    patience: float | None = first_s
     while True:
-        message = await socket.receive()
+        try:
+            async with asyncio.timeout(patience):
+                message = await socket.receive()
+        except TimeoutError:
+            await socket.close(_POLICY, _NOTHING_CAME)
+            return
+        patience = None
         if message["type"] == "websocket.disconnect":
             return
         if not take(message.get("text") or message.get("bytes") or "", client, wire):

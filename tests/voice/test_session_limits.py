@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from voice_house import House, serve
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from firstword.testing.clock import run_virtually
 from voice import Limits
@@ -33,6 +33,7 @@ async def talking(house: House, subject: str = "ada") -> AsyncIterator[ClientCon
     address = f"{house.base_url.replace('http', 'ws')}/v1/realtime"
     async with connect(address, additional_headers=headers, ping_interval=None) as socket:
         await socket.recv()
+        await socket.send('{"type": "session.update", "session": {"type": "realtime"}}')
         yield socket
 
 
@@ -46,8 +47,9 @@ async def refused(house: House, subject: str = "ada") -> InvalidStatus:
 async def ended(socket: ClientConnection) -> tuple[float, int, str]:
     """How long it lasted from now, and the close code and its words."""
     began = clock()
-    async for _ in socket:
-        pass
+    with contextlib.suppress(ConnectionClosed):
+        async for _ in socket:
+            pass
     assert socket.close_code is not None
     return clock() - began, socket.close_code, socket.close_reason or ""
 
@@ -74,6 +76,22 @@ def test_five_minutes_without_a_word_end_a_conversation_in_words() -> None:
             assert code == 1000
             assert "nobody has said a word" in words
             assert 300 <= lasted_s <= 310
+
+    run_virtually(main())
+
+
+def test_a_connection_on_which_nothing_comes_is_closed_in_words_and_frees_its_place() -> None:
+    async def main() -> None:
+        async with served(Limits(sessions=1)) as house:
+            headers = {"Authorization": f"Bearer {house.grant()}"}
+            address = f"{house.base_url.replace('http', 'ws')}/v1/realtime"
+            async with connect(address, additional_headers=headers, ping_interval=None) as socket:
+                lasted_s, code, words = await ended(socket)
+                assert code == 1008
+                assert "nothing came" in words
+                assert 5 <= lasted_s < 10
+            async with talking(house):
+                pass
 
     run_virtually(main())
 
