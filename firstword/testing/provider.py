@@ -82,6 +82,10 @@ class FakeProvider:
         assert self._server is not None  # noqa: S101  (only inside the block)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
+    async def left(self) -> None:
+        """Wait until nobody is being answered any more."""
+        await asyncio.wait(self._tasks)
+
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         return self

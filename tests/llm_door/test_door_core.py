@@ -1,6 +1,7 @@
 """The door on the real core: real bots, real rows, the script provider."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,8 @@ import openai
 from door_house import SECRET, served
 from fastapi import FastAPI
 
-from agents_core import Core, ScriptProvider
+from agents_core import Core, OpenAIProvider, Profile, Provider, ScriptProvider
+from firstword.testing.provider import WORDS, FakeProvider
 from grant import Signer
 from llm_door import create_door
 
@@ -24,13 +26,15 @@ You answer.
 """
 
 
+COUNTED = BOT.replace("spend: 0.25,", "spend: 0.25, per: { day: 5 },")
+
+
 @asynccontextmanager
-async def real(folder: Path, provider: ScriptProvider) -> AsyncIterator[tuple[str, Core]]:
+async def real(folder: Path, provider: Provider, bot: str = BOT) -> AsyncIterator[tuple[str, Core]]:
     (folder / "bots").mkdir()
-    (folder / "bots" / "guide.md").write_text(BOT)
-    core = await Core.open(
-        content=folder, database_url=f"sqlite+aiosqlite:///{folder}/db.sqlite", providers=[provider], worker=False
-    )
+    (folder / "bots" / "guide.md").write_text(bot)
+    url = f"sqlite+aiosqlite:///{folder}/db.sqlite"
+    core = await Core.open(content=folder, database_url=url, providers=[provider], live=True, worker=False)
     app = FastAPI()
     app.include_router(create_door(core, Signer(SECRET)))
     try:
@@ -88,3 +92,32 @@ async def test_k10_a_client_that_leaves_is_a_cancelled_run(tmp_path: Path) -> No
             while record is None or record.state == "doing":
                 record = await core.record(run)
     assert record.state == "cancelled"
+
+
+async def test_k10_leaving_after_three_words_lets_go_of_the_model_and_what_was_used_is_what_it_cost(
+    tmp_path: Path,
+) -> None:
+    async with FakeProvider() as model:
+        profile = Profile(prompt_price=1_000, completion_price=1_000)
+        stalls = OpenAIProvider(model.url, "stall", profile=profile, trust_env=False)
+        async with real(tmp_path, stalls, COUNTED) as (base_url, core):
+            key = (await start(base_url))["grant"]
+            body = {"stream": True, "messages": [{"role": "user", "content": "hi"}]}
+            async with (
+                httpx2.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {key}"}) as client,
+                client.stream("POST", f"{base_url}/v1/chat/completions", json=body) as answer,
+            ):
+                heard = ""
+                async for piece in answer.aiter_text():
+                    heard += piece
+                    if json.dumps(WORDS[2]) in heard:
+                        break
+                reserved = (await core.spent("owner", "guide"))["day"]
+                run = answer.headers["x-firstword-run"]
+            async with asyncio.timeout(5):
+                await model.left()
+                record = await core.record(run)
+                while record is None or record.state == "doing":
+                    record = await core.record(run)
+            assert (record.state, record.answer) == ("cancelled", "".join(WORDS[:3]))
+            assert 0 < (await core.spent("owner", "guide"))["day"] < reserved == 250_000

@@ -10,8 +10,8 @@ from door_house import house as plain_house
 from fastapi import FastAPI, Request, WebSocket
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from starlette.responses import HTMLResponse
-from starlette.types import ASGIApp, Message, Scope
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -257,6 +257,45 @@ async def test_one_stream_too_many_is_a_429_that_says_when_to_come_back() -> Non
     assert three.headers["retry-after"] == "2"
     assert "2 streams of this person are open already; try again in 2 s" in three.json()["error"]["message"]
     assert elsewhere.status_code == after.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("limits", "addresses", "says"),
+    [
+        (CrowdLimits(per_address=2), ["10.0.0.1"] * 3, "2 streams of this address are open already"),
+        (CrowdLimits(total=2), ["10.0.0.1", "10.0.0.2", "10.0.0.3"], "the server is busy"),
+        (CrowdLimits(per_address=2), ["127.0.0.1"] * 3, ""),
+    ],
+    ids=["per address", "in all", "our own voice"],
+)
+async def test_streams_at_once_are_counted_by_address_and_in_all(
+    limits: CrowdLimits, addresses: list[str], says: str
+) -> None:
+    go_on, inside = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        inside.release()
+        await go_on.wait()
+        await PlainTextResponse("an answer")(scope, receive, send)
+
+    kept = keep(slow, Signer(SECRET), Keeping(crowd=limits))
+
+    async def knock(address: str) -> httpx2.Response:
+        transport = httpx2.ASGITransport(app=kept, client=(address, 5))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.post("/v1/chat/completions")
+
+    *first, last = [asyncio.create_task(knock(address)) for address in addresses]
+    for _ in first if says else addresses:
+        await inside.acquire()
+    if says:
+        await asyncio.wait({last})
+    go_on.set()
+    assert {(await one).status_code for one in first} == {200}
+    told = await last
+    assert told.status_code == (429 if says else 200)
+    assert says in told.text
+    assert ("retry-after" in told.headers) is bool(says)
 
 
 def test_a_place_that_was_never_given_back_grows_old() -> None:
