@@ -29,6 +29,8 @@ _FLAGS = (
     # A name of this machine that is not loopback: to a browser, an address without TLS like any other.
     "--host-resolver-rules=MAP insecure.test 127.0.0.1",
 )
+# Whatever holds.
+_TRUE = object()
 
 
 @contextlib.contextmanager
@@ -67,22 +69,26 @@ def launched(playwright: Playwright, microphone: Path | None = None, *, refuse: 
         browser.close()
 
 
-def until(page: Page, expression: str, limit_s: float = 12.0) -> None:
-    """Wait until `expression` holds in the page. Playwright's own way needs eval, which the page's policy forbids.
+def until(page: Page, expression: str, limit_s: float = 12.0, *, gives: object = _TRUE) -> None:
+    """Wait until `expression` holds in the page, or gives the value `gives`.
 
-    In a page that is only just loading nothing is there, and what cannot be asked yet does not hold yet. Raises
-    `AssertionError`, with what the page shows, where it does not come true within `limit_s`.
+    Playwright's own way needs eval, which the page's policy forbids. In a page that is only just loading nothing is
+    there, and what cannot be asked yet does not hold yet. Raises `AssertionError`, with what the page shows instead,
+    where it does not come true within `limit_s`.
     """
     from playwright.sync_api import Error
 
     deadline = time.monotonic() + limit_s
     while True:
-        fault = ""
+        told: object = None
         try:
-            if page.evaluate(expression):
+            told = page.evaluate(expression)
+            if told == gives or (gives is _TRUE and told):
                 return
         except Error as error:
-            fault = str(error)
+            told = str(error)
         if time.monotonic() >= deadline:
-            raise AssertionError(f"it never came true: {expression} {fault}; the page shows {page.inner_text('body')}")
+            wanted = "never came true" if gives is _TRUE else f"never gave {gives!r}"
+            shown = page.inner_text("body")
+            raise AssertionError(f"{expression} {wanted}, but {told!r} at last; the page shows {shown}")
         page.wait_for_timeout(20)

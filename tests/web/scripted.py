@@ -277,12 +277,21 @@ def serving(app: FastAPI) -> Iterator[str]:
         thread.join(5)
 
 
-def wait_for(page: Any, holds: Callable[[], bool], limit_s: float = 12.0) -> None:
-    """Wait until something holds on the partner's side, while the page goes on."""
+def wait_for(page: Any, told: Callable[[], object], limit_s: float = 12.0, *, gives: object = True) -> None:
+    """Wait until something is so on the partner's side, or gives the value `gives`, while the page goes on."""
     deadline = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < deadline, "it never came true"
+    while (last := told()) != gives:
+        assert time.monotonic() < deadline, f"it never gave {gives!r}, but {last!r} at last"
         page.wait_for_timeout(20)
+
+
+def tabbed(page: Any, told: str, presses: int) -> set[str]:
+    """What the expression `told` gives where the keyboard is, and after each of so many presses of Tab."""
+    seen = {page.evaluate(told)}
+    for _ in range(presses):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate(told))
+    return seen
 
 
 def bubbles(page: Any) -> list[tuple[str, str]]:

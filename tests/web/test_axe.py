@@ -43,9 +43,11 @@ def test_axe_finds_nothing_while_a_conversation_is_had(visit: Callable[..., Any]
     page.fill("#line", "Who am I?")
     page.keyboard.press("Enter")
     page.click(".receipt summary")
+    page.wait_for_selector(".receipt[open]")
     until(page, "document.body.dataset.state === 'listening'")
     assert looked_at(page) == {}
     page.click("#cog")
+    page.wait_for_selector("#settings form")
     assert looked_at(page) == {}
 
 
@@ -61,6 +63,7 @@ def test_axe_finds_nothing_in_the_drawer(visit: Callable[..., Any], house: Opene
     page.click("#memories summary")
     page.wait_for_selector("#memories li")
     page.click("#drawer [data-does=ask] >> nth=0")
+    page.wait_for_selector("#drawer .asked")
     assert looked_at(page) == {}
     page.click("#drawer [data-does=keep]")
     page.click("#drawer .thread >> nth=1")

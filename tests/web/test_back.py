@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from kept_house import Opened
-from scripted import bubbles
+from scripted import bubbles, wait_for
 
 from web.browser import until
 
@@ -23,6 +23,10 @@ def answered(page: Any, count: int) -> None:
     until(page, f"document.querySelectorAll('.receipt').length === {count}", limit_s=20)
 
 
+def said(page: Any, *lines: str) -> None:
+    wait_for(page, lambda: [text for _, text in bubbles(page)], gives=list(lines))
+
+
 def test_a_server_restarted_in_mid_answer_keeps_what_was_written_of_it_and_goes_on(
     visit: Callable[..., Any], house: Opened
 ) -> None:
@@ -33,14 +37,14 @@ def test_a_server_restarted_in_mid_answer_keeps_what_was_written_of_it_and_goes_
     here.stop()
     page.wait_for_selector("#notice:has-text('connection was lost')")
     until(page, "document.body.dataset.state === 'lost'")
-    assert page.inner_text("#state") == "Connecting again…"
-    assert [text for _, text in bubbles(page)] == ["First?", "The first half."]
+    page.wait_for_selector("#state:has-text('Connecting again…')")
+    said(page, "First?", "The first half.")
     here.start()
     page.wait_for_selector("#notice:has-text('is back')", timeout=20_000)
     write(page, "Second?")
     answered(page, 1)
-    assert [text for _, text in bubbles(page)] == ["First?", "The first half.", "Second?", "And the next."]
-    assert here.threads() == ["First?"]
+    said(page, "First?", "The first half.", "Second?", "And the next.")
+    wait_for(page, here.threads, gives=["First?"])
     # Good news goes away by itself.
     until(page, "document.querySelector('#notice').textContent === ''")
 
@@ -60,8 +64,8 @@ def test_whose_sign_in_ended_is_led_to_it_and_back_to_what_they_were_saying(
         here.start()
     until(page, "document.querySelectorAll('#transcript li').length === 2")
     assert here.signed_in
-    assert page.input_value("#line") == "Second?"
+    until(page, "document.querySelector('#line').value", gives="Second?")
     page.press("#line", "Enter")
     answered(page, 1)
-    assert [text for _, text in bubbles(page)] == ["First?", "One.", "Second?", "Two."]
-    assert here.threads() == ["First?"]
+    said(page, "First?", "One.", "Second?", "Two.")
+    wait_for(page, here.threads, gives=["First?"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kept_house import Opened
+from scripted import wait_for
 
 from voice import Limits
 from web.browser import until
@@ -28,10 +29,10 @@ def test_a_conversation_without_a_word_ends_in_words_and_goes_on_where_it_was(
     page = visit(base=here.url)
     write(page, "First?")
     page.wait_for_selector("#notice:has-text('Nobody has said a word for a while')")
-    assert page.is_visible("#start")
+    page.wait_for_selector("#start")
     write(page, "Second?")
     assert [line["content"] for line in here.door.asked[1]["messages"]] == ["First?", "One.", "Second?"]
-    assert here.threads() == ["First?"]
+    wait_for(page, here.threads, gives=["First?"])
 
 
 def test_one_more_than_a_person_may_have_is_refused_once_and_in_words(visit: Callable[..., Any], house: Opened) -> None:
@@ -57,4 +58,4 @@ def test_a_full_house_is_said_and_tried_again_until_there_is_a_place(visit: Call
     second.wait_for_selector("#notice:has-text('Every place is taken')")
     first.goto("about:blank")
     second.wait_for_selector(".receipt", timeout=20_000)
-    assert here.threads() == ["Is there a place?", "First?"]
+    wait_for(second, here.threads, gives=["Is there a place?", "First?"])

@@ -22,7 +22,7 @@ def test_a_refused_microphone_is_said_once_and_typing_goes_on(visit: Callable[..
     page = visit(refuse=True)
     page.click("#start:enabled")
     page.wait_for_selector("#notice:has-text('microphone was refused')")
-    assert page.evaluate("document.activeElement.id") == "line"
+    until(page, "document.activeElement.id", gives="line")
     write(page, "Can you read me?")
     page.wait_for_selector(".receipt")
     assert page.inner_text("#transcript li[data-role=assistant] .words") == script.answer
@@ -32,14 +32,12 @@ def test_an_insecure_address_says_why_there_is_no_microphone_and_takes_what_is_w
     visit: Callable[..., Any], script: Script, url: str
 ) -> None:
     page = visit(base=url.replace("127.0.0.1", "insecure.test"))
+    page.wait_for_selector("#notice:has-text('not secure')")
     why = page.inner_text("#notice")
-    assert "not secure" in why
-    assert page.inner_text("#start") == "Start"
+    until(page, "document.querySelector('#start').textContent", gives="Start")
     write(page, "Can you read me?")
-    page.wait_for_selector("#transcript li[data-role=assistant]")
-    assert bubbles(page)[0] == ("user", "Can you read me?")
-    until(page, "document.querySelector('.receipt') !== null")
-    assert bubbles(page)[1] == ("assistant", script.answer)
+    page.wait_for_selector(".receipt")
+    assert bubbles(page) == [("user", "Can you read me?"), ("assistant", script.answer)]
     # Said as the page opened, and not once more when there is no sound either.
     assert page.inner_text("#notice") in (why, "")
 
@@ -56,11 +54,11 @@ def test_on_a_slow_network_every_press_is_answered_at_once_and_every_word_arrive
     seen = page.evaluate("""() => {
       document.querySelector("#line").value = "Is anybody there?";
       document.querySelector("#say").requestSubmit();
-      return [document.querySelector("#state").textContent, document.querySelector("#line").value];
+      const { textContent: state } = document.querySelector("#state");
+      return [state, document.querySelector("#line").value, document.querySelector("#orb").dataset.mood];
     }""")
-    assert seen == ["Connecting…", ""]
-    until(page, "document.querySelector('#live').textContent === 'Is anybody there?'")
-    assert page.get_attribute("#orb", "data-mood") == "connecting"
+    assert seen == ["Connecting…", "", "connecting"]
+    until(page, "document.querySelector('#live').textContent", gives="Is anybody there?")
     page.wait_for_selector(".receipt", timeout=30_000)
     assert bubbles(page) == [("user", "Is anybody there?"), ("assistant", script.answer)]
     assert page.inner_text("#notice") == ""
@@ -73,8 +71,10 @@ def test_a_lost_connection_is_said_once_and_comes_back_with_what_was_said(
     page = visit()
     write(page, "Before.")
     until(page, "document.body.dataset.state === 'speaking'")
+    script.busy = True
     script.drop()
     page.wait_for_selector("#notice:has-text('connection was lost')")
+    script.busy = False
     page.wait_for_selector("#notice:has-text('is back')")
     wait_for(page, lambda: script.kinds().count("conversation.item.create") == 3)
     told = [event["item"]["content"][0]["text"] for event in script.seen if event["type"] == "conversation.item.create"]
@@ -106,7 +106,7 @@ def test_a_start_that_is_refused_says_the_servers_sentence(visit: Callable[..., 
     page = visit()
     page.click("#start:enabled")
     page.wait_for_selector("#notice:has-text('resting until tomorrow')")
-    assert page.is_visible("#start")
+    page.wait_for_selector("#start")
 
 
 def test_models_on_their_way_are_shown_in_bytes(visit: Callable[..., Any], script: Script) -> None:
@@ -120,12 +120,12 @@ def test_models_on_their_way_are_shown_in_bytes(visit: Callable[..., Any], scrip
     assert page.is_disabled("#start")
     script.loading = []
     page.wait_for_selector("#start:enabled")
-    assert not page.is_visible("#loading")
+    page.wait_for_selector("#loading", state="hidden")
 
 
 def test_without_sound_worklets_answers_are_still_written(visit: Callable[..., Any], script: Script) -> None:
     page = visit(before="AudioWorklet.prototype.addModule = async () => { throw new Error('no worklets'); };")
     write(page, "Hello?")
     page.wait_for_selector(".receipt")
-    assert "Answers are written" in page.inner_text("#notice")
+    page.wait_for_selector("#notice:has-text('Answers are written')")
     assert page.inner_text("#transcript li[data-role=assistant] .words") == script.answer

@@ -75,7 +75,8 @@ class Orb extends HTMLElement {
     const now = performance.now();
     const fresh = ({ at }) => at >= 0 && now - at < STALE_S * 1000;
     const { assistant, microphone } = this.#sounds;
-    if (fresh(assistant)) return { of: "assistant", level: assistant.level };
+    // Audible until it is told that it is not: a page too busy to hear of its level draws no microphone meanwhile.
+    if (assistant.at >= 0) return { of: "assistant", level: fresh(assistant) ? assistant.level : 0 };
     if (fresh(microphone)) return { of: "microphone", level: microphone.level };
     return { of: "nobody", level: 0 };
   }
