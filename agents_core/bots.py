@@ -120,6 +120,9 @@ BLOCKS: Mapping[tuple[str, ...], type[BaseModel]] = {
 }
 
 
+_WAKES: Mapping[str, str] = {"mention": "a mention", "schedule": "a time", "event": "an event"}
+
+
 def never_acted_on(matter: Matter) -> Iterator[Refused]:
     """What a file says that nothing in this server would do. Better refused than promised."""
     values = matter.values
@@ -136,7 +139,7 @@ def never_acted_on(matter: Matter) -> Iterator[Refused]:
         kind = next(iter(trigger), "") if isinstance(trigger, dict) else trigger
         yield Refused(
             matter.line(("hears", n)),
-            f"nothing here would act on the trigger `{kind}`",
+            f"nothing here would wake it at {_WAKES.get(str(kind), f'`{kind}`')}",
             "Take it out: a bot of this server is woken by whoever speaks or writes to it",
             "hears",
         )

@@ -7,6 +7,7 @@ past, it has from the database.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
@@ -47,6 +48,7 @@ class KeptHouse:
         self.signed_in = True
         self.kept: Kept
         self._core: Database
+        self._told = itertools.count()
         self._database = f"sqlite:///{folder / 'here.db'}"
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -96,12 +98,22 @@ class KeptHouse:
 
         return self.do(say())
 
+    def say_on(self, thread: str, text: str, *, subject: str = "owner") -> None:
+        """A line more in a conversation that was had before."""
+
+        async def say() -> None:
+            talk, lines = await self.kept.go_on(subject, "guide", thread)
+            talk.said(f"{thread[-30:]}-{len(lines)}", "user", text)
+            await self.kept.scribe.written()
+
+        self.do(say())
+
     def remember(self, *said: str, subject: str = "owner") -> None:
         """What the bot keeps of a person, oldest first."""
 
         async def write() -> None:
             async with self._core.write() as db:
-                for n, one in enumerate(said):
+                for n, one in zip(self._told, said, strict=False):
                     row = {"person": subject, "bot": "guide", "run": f"{subject}-{n}", "said": one, "model": "none"}
                     await db.execute(insert(desk.TABLES.tables["memories"]).values(**row, vector=b"", at_s=float(n)))
 

@@ -57,7 +57,12 @@ SECTIONS: Mapping[str, Mapping[str, Label]] = {
     },
     "Waking": {
         "surfaces": Label("Where it is", "Whoever speaks or writes to it there wakes it.", "checks"),
-        "hears": Label("What else wakes it", "A mention, a time or an event.", "rows"),
+        "hears": Label(
+            "What else wakes it",
+            "A mention, a time or an event, on a site that acts on them. This server does not: it wakes a bot when "
+            "somebody speaks or writes to it, and refuses a row here.",
+            "rows",
+        ),
         "answers": Label("How it answers", "By itself, or as a draft for a person."),
         "offer": Label("Offered to people", "Where people have a desk."),
     },

@@ -2,7 +2,10 @@
 // It is a dialog, so that the keyboard stays inside while it is open and comes back to where it was.
 // The one rule: forgetting is asked once, and then it is done.
 
+import { fill, takeOut } from "./rows.js";
 import { whenInWords } from "./words.js";
+
+const LOOKING = "Looking…";
 
 /** @typedef {import("./threads.js").Thread} Thread */
 
@@ -24,13 +27,15 @@ export class Drawer {
     this.opened = 0;
     /** @type {Set<string> | null} */
     this.shared = null;
+    this.fresh = /** @type {HTMLElement} */ (dialog.querySelector("[data-does=fresh]"));
+    /** What was forgotten here: a list that was asked for before may still tell of it. @type {Set<string>} */
+    this.forgotten = new Set();
     dialog.addEventListener("click", (event) => this.#clicked(/** @type {HTMLElement} */ (event.target)));
   }
 
   /** Show what is kept. */
   async open() {
     this.dialog.showModal();
-    this.said.textContent = this.list.childElementCount ? "" : "Looking…";
     await this.#show(null);
   }
 
@@ -41,6 +46,7 @@ export class Drawer {
   /** @param {string | null} before */
   async #show(before) {
     const turn = ++this.opened;
+    this.said.textContent = this.list.childElementCount ? "" : LOOKING;
     let page;
     try {
       [page, this.shared] = await Promise.all([this.threads.list(before), this.threads.shared()]);
@@ -48,51 +54,60 @@ export class Drawer {
       this.said.textContent = /** @type {Error} */ (fault).message;
       return;
     }
-    // Asked again meanwhile, or somebody is busy with a row: what is there stays.
+    // Asked again meanwhile: the later answer is the one to show.
     if (turn !== this.opened) return;
-    const rows = document.createDocumentFragment();
+    const earlier = before ? [...this.list.children].map((row) => /** @type {Thread} */ (rows.get(row))) : [];
+    const listed = new Map([...earlier, ...page.threads].map((thread) => [thread.id, thread]));
+    for (const id of this.forgotten) listed.delete(id);
     const now = new Date();
-    for (const thread of page.threads) rows.append(this.#row(thread, now));
-    if (before) this.list.append(rows);
-    else this.list.replaceChildren(rows);
+    fill(this.list, [...listed.values()], ({ id }) => id, (thread, was) => this.#row(thread, now, was), this.fresh);
+    const asked = document.activeElement === this.older;
     this.next = page.next;
     this.older.hidden = !page.next;
-    this.#count();
+    // Whoever asked for the last of the older ones is at the first of them.
+    if (asked && this.older.hidden) this.list.children[earlier.length]?.querySelector("button")?.focus();
+    this.#count(this.said.textContent === LOOKING ? "" : this.said.textContent);
   }
 
-  /** @param {Thread} thread @param {Date} now */
-  #row(thread, now) {
-    const row = document.createElement("li");
+  /** A row, or the one there `was` with what has changed. @param {Thread} thread @param {Date} now @param {HTMLElement} [was] */
+  #row(thread, now, was) {
+    const row = was ?? document.createElement("li");
+    rows.set(row, thread);
+    // A row that is being asked about stays asked.
+    if (row.querySelector(".asked")) return row;
+    const whole = row.querySelector(".thread") && !!row.querySelector(".share") === !!this.shared;
+    if (!whole) row.replaceChildren(...this.#parts(thread));
+    const open = /** @type {HTMLElement} */ (row.querySelector(".thread"));
+    const when = whenInWords(thread.said_s, now);
+    if (open.lastChild.textContent !== when) open.lastChild.textContent = when;
+    if (thread.id === this.on.current()) open.setAttribute("aria-current", "true");
+    else open.removeAttribute("aria-current");
+    if (this.shared) showShared(/** @type {HTMLElement} */ (row.querySelector(".share")), this.shared.has(thread.id));
+    return row;
+  }
+
+  /** What a row is made of. @param {Thread} thread */
+  #parts(thread) {
     const open = document.createElement("button");
     const title = document.createElement("b");
-    const when = document.createElement("small");
     const forget = document.createElement("button");
     open.type = forget.type = "button";
     open.className = "thread";
     open.dataset.does = "choose";
     title.textContent = thread.title;
-    when.textContent = whenInWords(thread.said_s, now);
-    open.append(title, when);
-    if (thread.id === this.on.current()) open.setAttribute("aria-current", "true");
+    open.append(title, document.createElement("small"));
     forget.className = "tool";
     forget.dataset.does = "ask";
     forget.ariaLabel = `Forget “${thread.title}”`;
     forget.title = "Forget";
     forget.textContent = "×";
-    row.append(open, ...(this.shared ? [this.#sharing(thread, this.shared)] : []), forget);
-    rows.set(row, thread);
-    return row;
+    return [open, ...(this.shared ? [this.#sharing(thread)] : []), forget];
   }
 
-  /** Whether the owner of the site may read it: theirs to say. @param {Thread} thread @param {Set<string>} shared */
-  #sharing(thread, shared) {
+  /** Whether the owner of the site may read it: theirs to say. @param {Thread} thread */
+  #sharing(thread) {
     const made = button("", "share", "tool share");
     made.ariaLabel = `Let the owner of this site read “${thread.title}”`;
-    const show = (/** @type {boolean} */ open) => {
-      made.ariaPressed = String(open);
-      made.title = open ? "The owner may read it" : "Only you read it";
-    };
-    show(shared.has(thread.id));
     made.addEventListener("click", async () => {
       const open = made.ariaPressed !== "true";
       try {
@@ -101,8 +116,8 @@ export class Drawer {
         this.said.textContent = /** @type {Error} */ (fault).message;
         return;
       }
-      open ? shared.add(thread.id) : shared.delete(thread.id);
-      show(open);
+      open ? this.shared?.add(thread.id) : this.shared?.delete(thread.id);
+      showShared(made, open);
       this.said.textContent = open ? "The owner of this site may read it." : "Only you can read it.";
     });
     return made;
@@ -126,10 +141,9 @@ export class Drawer {
         this.close();
         return thread && this.on.chosen(thread);
       case "ask":
-        this.opened++;
         return row && thread && this.#ask(row, thread);
       case "keep":
-        return row && thread && this.#keep(row, thread);
+        return row && thread && this.#keep(row);
       case "forget":
         return void (row && thread && this.#forget(row, thread));
     }
@@ -137,6 +151,8 @@ export class Drawer {
 
   /** @param {HTMLElement} row @param {Thread} thread */
   #ask(row, thread) {
+    // One question at a time.
+    for (const asked of this.list.querySelectorAll("li:not([aria-busy=true]):has(.asked)")) this.#unask(/** @type {HTMLElement} */ (asked));
     const box = document.createElement("div");
     const words = document.createElement("p");
     box.className = "asked";
@@ -148,38 +164,51 @@ export class Drawer {
     /** @type {HTMLElement} */ (row.querySelector("[data-does=keep]")).focus();
   }
 
-  /** @param {HTMLElement} row @param {Thread} thread */
-  #keep(row, thread) {
-    const again = this.#row(thread, new Date());
-    row.replaceWith(again);
-    /** @type {HTMLElement} */ (again.querySelector("[data-does=ask]")).focus();
+  /** @param {HTMLElement} row */
+  #unask(row) {
+    row.replaceChildren();
+    this.#row(rows.get(row), new Date(), row);
+  }
+
+  /** @param {HTMLElement} row */
+  #keep(row) {
+    this.#unask(row);
+    /** @type {HTMLElement} */ (row.querySelector("[data-does=ask]")).focus();
   }
 
   /** @param {HTMLElement} row @param {Thread} thread */
   async #forget(row, thread) {
+    // Pressed twice is forgotten once.
+    if (row.ariaBusy === "true") return;
+    row.ariaBusy = "true";
     try {
       await this.threads.forget(thread.id);
     } catch (fault) {
+      row.ariaBusy = "false";
       this.said.textContent = /** @type {Error} */ (fault).message;
-      return this.#keep(row, thread);
+      return this.#keep(row);
     }
-    const beside = row.nextElementSibling ?? row.previousElementSibling;
-    const next = /** @type {HTMLElement} */ (beside?.querySelector("button") ?? this.dialog.querySelector("[data-does=fresh]"));
-    row.remove();
-    next.focus();
-    this.#count();
-    if (this.list.childElementCount) this.said.textContent = "Forgotten.";
+    this.forgotten.add(thread.id);
+    takeOut(row, this.fresh);
+    this.#count("Forgotten.");
     this.on.forgotten(thread.id);
   }
 
-  #count() {
-    const none = !this.list.childElementCount;
-    this.said.textContent = none ? "Nothing is kept yet. What you say here is kept for you alone, and you can forget it." : "";
+  /** @param {string} words what is said where something is kept */
+  #count(words) {
+    const none = "Nothing is kept yet. What you say here is kept for you alone, and you can forget it.";
+    this.said.textContent = this.list.childElementCount ? words : none;
   }
 }
 
 /** @type {WeakMap<Element, Thread>} */
 const rows = new WeakMap();
+
+/** @param {HTMLElement} share @param {boolean} open */
+function showShared(share, open) {
+  share.ariaPressed = String(open);
+  share.title = open ? "The owner may read it" : "Only you read it";
+}
 
 /** @param {string} text @param {string} does @param {string} className */
 function button(text, does, className) {

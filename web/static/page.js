@@ -56,7 +56,11 @@ function show() {
   mic.ariaPressed = String(wayIn.pressed);
   mic.ariaLabel = mic.title = micInWords(now, settings.way);
   const start = $("start");
+  const at = document.activeElement;
   start.hidden = now.link !== "idle";
+  // Of the two, the one that comes has the keyboard where the one that goes had it.
+  if (at === start && start.hidden) mic.focus();
+  if (at === mic && mic.hidden) start.focus();
   const begins = whyNoMicrophone() ? "Start" : "Start talking";
   write(start, transcript.begun ? "Go on talking" : begins);
   talk.microphone.talk(wayIn.open);

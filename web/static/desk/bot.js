@@ -5,7 +5,7 @@ import { whenInWords } from "../words.js";
 import { Draft } from "./draft.js";
 import { FieldBox } from "./fields.js";
 import { Hear } from "./hear.js";
-import { make, show, the } from "./make.js";
+import { make, pressed, show, the, waits } from "./make.js";
 import { ask } from "./server.js";
 import { counted } from "./words.js";
 
@@ -17,6 +17,7 @@ class BotRoom {
     this.form = form;
     this.refusals = form.refusals;
     this.conflicts = form.conflicts;
+    this.busy = false;
     this.draft = new Draft(slug, form, {
       checked: (checked) => this.#checked(checked),
       keeping: () => (this.#say("Keeping your draft…"), this.#buttons()),
@@ -66,9 +67,9 @@ class BotRoom {
     const discard = make("button", { type: "button", className: "button quiet", id: "discard" }, "Discard");
     const undo = make("button", { type: "button", className: "button quiet", id: "undo" }, "Undo");
     const publish = make("button", { type: "button", className: "button", id: "publish" }, "Publish");
-    discard.addEventListener("click", () => this.#doing(() => this.#discard()));
-    undo.addEventListener("click", () => this.#doing(() => this.#undo()));
-    publish.addEventListener("click", () => this.#doing(() => this.#publish()));
+    pressed(discard, () => this.#doing(() => this.#discard()));
+    pressed(undo, () => this.#doing(() => this.#undo()));
+    pressed(publish, () => this.#doing(() => this.#publish()));
     const buttons = make("div", { className: "bar-buttons" }, undo, discard, publish);
     const element = make("div", { className: "bar", role: "region", ariaLabel: "Draft" }, make("div", {}, said, general), buttons);
     return { element, said, general, discard, undo, publish };
@@ -169,11 +170,15 @@ class BotRoom {
   }
 
   #buttons() {
+    const { publish, discard, undo } = this.bar;
     const some = Object.keys(this.draft.changes).length > 0;
-    this.bar.publish.disabled = this.busy || !some;
-    this.bar.discard.hidden = !some;
-    this.bar.undo.hidden = some || !this.form.published?.undo;
-    this.bar.undo.disabled = this.bar.discard.disabled = !!this.busy;
+    waits(publish, this.busy || !some);
+    for (const each of [discard, undo]) waits(each, this.busy);
+    const at = /** @type {HTMLElement} */ (document.activeElement);
+    discard.hidden = !some;
+    undo.hidden = some || !this.form.published?.undo;
+    // Of a button that goes, the keyboard is at the one beside it.
+    if (at.hidden) publish.focus();
   }
 
   /** @param {string} words */

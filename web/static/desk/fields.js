@@ -4,6 +4,7 @@
 
 import { control } from "./controls.js";
 import { make } from "./make.js";
+import { sentence } from "./server.js";
 import { same, shown } from "./words.js";
 
 /**
@@ -20,7 +21,10 @@ export class FieldBox {
     this.id = `f-${field.key.replace(/\W/g, "-")}`;
     this.control = control(field, { id: this.id, offers, brought, change: (value) => this.#changed(value) });
     this.fault = make("p", { className: "fault", id: `${this.id}-fault`, hidden: true });
-    this.mark = make("p", { className: "mark", hidden: true });
+    this.was = make("span");
+    this.back = make("button", { type: "button", className: "link" });
+    this.back.addEventListener("click", () => this.#putBack());
+    this.mark = make("p", { className: "mark", hidden: true }, this.was, this.back);
     const help = [field.help, this.#usual()].filter(Boolean).join(" ");
     this.help = make("p", { className: "help", id: `${this.id}-help` }, help);
     const name = make(this.control.group ? "legend" : "label", {}, field.label);
@@ -53,7 +57,7 @@ export class FieldBox {
   show(refusals, conflicts) {
     const wrong = refusals.length > 0;
     this.fault.hidden = !wrong;
-    this.fault.textContent = refusals.map((each) => each.what).join(" ");
+    this.fault.textContent = refusals.map((each) => sentence(each.what)).join(" ");
     for (const input of this.control.inputs) {
       if (wrong) input.setAttribute("aria-invalid", "true");
       else input.removeAttribute("aria-invalid");
@@ -66,19 +70,20 @@ export class FieldBox {
     const { key, value } = this.field;
     const changed = key in this.draft.changes && !same(this.draft.value(this.field), value);
     this.mark.hidden = !changed;
-    if (!changed) return this.mark.replaceChildren();
+    if (!changed) return;
     const theirs = key in conflicts;
-    const said = theirs ? `Somebody else made it: ${shown(conflicts[key])}. ` : key === "body" ? "Changed. " : `Was: ${shown(value)}. `;
-    const back = make("button", { type: "button", className: "link" }, theirs ? "Take theirs" : "Put it back");
-    back.ariaLabel = `${back.textContent}: ${this.field.label}`;
-    back.addEventListener("click", () => {
-      this.control.set(value);
-      this.draft.set(key, value);
-      this.control.inputs[0]?.focus();
-      this.#mark({});
-    });
+    this.was.textContent = theirs ? `Somebody else made it: ${shown(conflicts[key])}. ` : key === "body" ? "Changed. " : `Was: ${shown(value)}. `;
+    this.back.textContent = theirs ? "Take theirs" : "Put it back";
+    this.back.ariaLabel = `${this.back.textContent}: ${this.field.label}`;
     this.mark.dataset.theirs = String(theirs);
-    this.mark.replaceChildren(said, back);
+  }
+
+  #putBack() {
+    const { key, value } = this.field;
+    this.control.set(value);
+    this.draft.set(key, value);
+    this.control.inputs[0]?.focus();
+    this.#mark({});
   }
 
   /** Say what the file says now. @param {Field} field */

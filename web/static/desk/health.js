@@ -1,12 +1,16 @@
 // Health in one place: models, providers, LiveKit, the database, the disk. It fetches models when it is asked, drills,
 // and copies a diagnosis. The one rule: a figure is shown with what it is of, and a fault with what to do.
 
-import { make, show, the } from "./make.js";
+import { fill } from "../rows.js";
+import { make, pressed, show, the, waits } from "./make.js";
 import { ask, text } from "./server.js";
-import { counted, inMb } from "./words.js";
+import { counted, inMb, same } from "./words.js";
 
 const LOOK_AGAIN_MS = 700;
-const models = make("ul", { className: "states" });
+const models = make("ul", { className: "states", id: "models" });
+/** What each row of the models shows. @type {WeakMap<HTMLElement, any>} */
+const shown = new WeakMap();
+let again = 0;
 
 /** @param {string} name @param {string} state yes, partly or no @param {...(Node | string | false)} more */
 function line(name, state, ...more) {
@@ -20,18 +24,40 @@ function panel(title, ...parts) {
 
 /** @param {any[]} rows */
 function showModels(rows) {
-  const focused = document.activeElement?.id;
-  models.replaceChildren(...rows.map(model));
-  if (focused) the(focused)?.focus();
-  if (rows.some((row) => row.pull?.state === "fetching")) setTimeout(lookAgain, LOOK_AGAIN_MS);
+  fill(models, rows, ({ name }) => name, modelOr);
+  if (rows.some((row) => row.pull?.state === "fetching")) lookLater();
+}
+
+function lookLater() {
+  clearTimeout(again);
+  again = setTimeout(lookAgain, LOOK_AGAIN_MS);
 }
 
 async function lookAgain() {
   try {
     showModels((await ask("GET", "/health")).models);
   } catch {
-    setTimeout(lookAgain, LOOK_AGAIN_MS);
+    lookLater();
   }
+}
+
+/** The row of a model: the one that there `was` where it says the same, or needs no more than another figure.
+ * @param {any} told @param {HTMLElement} [was] @returns {HTMLElement} */
+function modelOr(told, was) {
+  const before = was && shown.get(was);
+  const bar = was?.querySelector("progress");
+  const goesOn = bar && told.pull?.state === "fetching" && !told.present;
+  if (goesOn && !same(before, told)) fetched(bar, told.pull);
+  const row = goesOn || same(before, told) ? was : model(told);
+  shown.set(row, told);
+  return row;
+}
+
+/** How far it is. @param {HTMLProgressElement} bar @param {any} pull */
+function fetched(bar, pull) {
+  bar.max = pull.total_bytes || 1;
+  bar.value = pull.bytes;
+  bar.nextElementSibling.textContent = `${inMb(pull.bytes)} of ${inMb(pull.total_bytes)}`;
 }
 
 /** @param {any} row */
@@ -41,30 +67,34 @@ function model(row) {
   if (present) return line(name, "yes", about);
   const state = row.default ? "no" : "off";
   if (pull?.state === "fetching") {
-    const bar = make("progress", { max: pull.total_bytes || 1, value: pull.bytes, ariaLabel: `Fetching ${name}` });
-    return line(name, "partly", about, bar, make("small", {}, `${inMb(pull.bytes)} of ${inMb(pull.total_bytes)}`));
+    const bar = make("progress", { ariaLabel: `Fetching ${name}` });
+    const made = line(name, "partly", about, bar, make("small"));
+    fetched(bar, pull);
+    return made;
   }
-  const button = make("button", { type: "button", className: "link", id: `pull-${name}` }, pull ? "Try again" : "Fetch it");
+  const button = make("button", { type: "button", className: "link" }, pull ? "Try again" : "Fetch it");
   button.ariaLabel = `${button.textContent}: ${name}`;
-  button.addEventListener("click", async () => {
-    button.disabled = true;
+  const fault = make("span", { className: "fault", role: "status" }, pull?.said && `${pull.said} `);
+  pressed(button, async () => {
+    waits(button, true);
     try {
       await ask("POST", `/health/models/${encodeURIComponent(name)}/pull`);
-    } catch (fault) {
-      button.replaceWith(/** @type {Error} */ (fault).message);
+      await lookAgain();
+    } catch (refused) {
+      fault.textContent = `${/** @type {Error} */ (refused).message} `;
     }
-    lookAgain();
+    waits(button, false);
   });
-  return line(name, state, about, " ", pull?.said && make("span", { className: "fault" }, pull.said, " "), button);
+  return line(name, state, about, " ", fault, button);
 }
 
 /** A button that asks for lines and shows them. @param {string} name @param {string} path @param {string} wait */
 function asking(name, path, wait) {
   const said = make("p", { className: "small", role: "status" });
-  const list = make("ul", { className: "drill" });
+  const list = make("ul", { className: "drill", ariaLabel: name });
   const button = make("button", { type: "button", className: "button quiet" }, name);
-  button.addEventListener("click", async () => {
-    button.disabled = true;
+  pressed(button, async () => {
+    waits(button, true);
     said.textContent = wait;
     try {
       const { lines } = await ask("POST", path);
@@ -73,7 +103,7 @@ function asking(name, path, wait) {
     } catch (fault) {
       said.textContent = /** @type {Error} */ (fault).message;
     }
-    button.disabled = false;
+    waits(button, false);
   });
   return make("div", {}, button, said, list);
 }

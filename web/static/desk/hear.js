@@ -3,7 +3,7 @@
 // The one rule: every figure was measured just now, by the voice that was heard.
 
 import "../orb.js";
-import { make } from "./make.js";
+import { make, pressed, waits } from "./make.js";
 import { send } from "./server.js";
 import { inMs } from "./words.js";
 
@@ -29,9 +29,9 @@ export class Hear {
     this.button = make("button", { type: "button", className: "button", id: "hear" }, "Hear it");
     this.told = make("p", { role: "status", id: "heard" }, "The first sentence, in this voice.");
     this.steps = make("div", { className: "strip", role: "group", ariaLabel: "Solver steps of the opening", hidden: true });
-    this.button.addEventListener("click", () => (this.sounding ? this.#stop() : this.#hear()));
+    pressed(this.button, () => (this.sounding ? this.#stop() : this.#hear()));
     const time = make("button", { type: "button", className: "link" }, "Time every number of steps");
-    time.addEventListener("click", () => this.#time(time));
+    pressed(time, () => this.#time(time));
     this.time = make("p", { hidden: true }, time);
     const words = make("div", { className: "hear-words" }, this.button, this.told, this.time, this.steps);
     this.element = make("div", { className: "hear" }, this.orb, words);
@@ -48,13 +48,14 @@ export class Hear {
   async #hear() {
     this.context ??= new AudioContext();
     this.context.resume();
-    this.button.disabled = true;
+    waits(this.button, true);
     this.told.textContent = "Speaking…";
     try {
       const changes = this.of.changes();
       const { ms, note, sound } = await this.#ask({ changes });
       const buffer = await this.context.decodeAudioData(sound);
       this.#play(buffer);
+      waits(this.button, false);
       if (!Object.keys(changes).length) this.saved.set(this.of.digest(), ms);
       this.#say(ms, note, this.saved.get(this.of.digest()));
       // The saved one is timed once it would not be in the way of what is heard.
@@ -66,7 +67,7 @@ export class Hear {
     } catch (fault) {
       this.told.textContent = /** @type {Error} */ (fault).message;
     } finally {
-      this.button.disabled = false;
+      waits(this.button, false);
     }
   }
 
@@ -107,7 +108,7 @@ export class Hear {
 
   /** @param {HTMLButtonElement} button */
   async #time(button) {
-    button.disabled = true;
+    waits(button, true);
     this.steps.hidden = false;
     const cells = STEPS.map((steps) => {
       const cell = make("button", { type: "button", className: "step" }, make("b", {}, String(steps)), make("span", {}, "…"));
@@ -125,7 +126,7 @@ export class Hear {
     } catch (fault) {
       this.told.textContent = /** @type {Error} */ (fault).message;
     }
-    button.disabled = false;
+    waits(button, false);
   }
 
   /** @param {object} asked */

@@ -4,6 +4,7 @@
 
 import { make } from "./make.js";
 import { row } from "./waking.js";
+import { same } from "./words.js";
 
 /** @typedef {import("./controls.js").Control} Control @typedef {import("./controls.js").Given} Given */
 
@@ -33,8 +34,11 @@ export function chips(given, what) {
     add();
   });
   const set = (/** @type {any} */ value) => {
+    if (same(values, value ?? [])) return;
     values = [...(value ?? [])];
+    const within = list.contains(document.activeElement);
     draw();
+    if (within) input.focus();
   };
   return { element: make("div", {}, list, make("div", { className: "line" }, input, button)), inputs: [input], set, group: true };
 }
@@ -145,7 +149,8 @@ export function rows(given) {
   const list = make("div", { className: "rows" });
   /** @type {any[]} */
   let values = [];
-  const put = () => given.change(values);
+  // A list of its own: what was handed on does not change any more.
+  const put = () => given.change([...values]);
   const draw = () =>
     list.replaceChildren(
       ...values.map((value, at) =>
@@ -172,8 +177,12 @@ export function rows(given) {
     /** @type {HTMLElement} */ (list.lastElementChild?.querySelector("select"))?.focus();
   });
   const set = (/** @type {any} */ value) => {
+    // Whoever writes in a row goes on writing in it.
+    if (same(values, value ?? [])) return;
     values = [...(value ?? [])];
+    const within = list.contains(document.activeElement);
     draw();
+    if (within) add.focus();
   };
   return { element: make("div", {}, list, add), inputs: [add], set, group: true };
 }

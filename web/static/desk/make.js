@@ -19,6 +19,19 @@ export function the(id) {
   return document.getElementById(id);
 }
 
+/** What a button does, but while it `waits`. @param {HTMLElement} button @param {() => unknown} work */
+export function pressed(button, work) {
+  button.addEventListener("click", () => button.ariaDisabled !== "true" && work());
+}
+
+/**
+ * A button that waits can be found and not pressed: one that is disabled would throw the keyboard off itself.
+ * @param {HTMLElement} button @param {boolean} on
+ */
+export function waits(button, on) {
+  button.ariaDisabled = String(on);
+}
+
 /** Put a room on the page under its title. @param {string} title @param {...Node} parts */
 export function show(title, ...parts) {
   the("title").textContent = title;

@@ -40,7 +40,7 @@ export async function send(method, path, body) {
   throw new Refused(sentence(String(told.error?.message ?? `the server answered ${reply.status}`)), reply.status, told);
 }
 
-/** @param {string} why */
-function sentence(why) {
+/** With a capital, and an end. @param {string} why */
+export function sentence(why) {
   return `${why[0].toUpperCase()}${why.slice(1)}${/[.?!]$/.test(why) ? "" : "."}`;
 }
