@@ -1,4 +1,5 @@
-"""What several rooms' tests share: a real PostgreSQL, and each database a room must work on."""
+"""What several rooms' tests share: a real PostgreSQL, each database a room must work on, a package index, and who is
+skipped where there is no browser."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from firstword.testing.index import LittleIndex, little_index
 from firstword.testing.livekit import MISSING, LiveKitServer, find_livekit
 from firstword.testing.postgres import Postgres, find_postgres
 
@@ -17,6 +19,17 @@ pytest_plugins = ["once_more"]
 # How long an example takes is the machine's business, and a busy machine is no fault.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Whoever drives a browser is skipped where there is none."""
+    if item.get_closest_marker("browser") is None:
+        return
+    from web.browser import CHROMIUM
+
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"chromium is not installed: there is no {CHROMIUM} to drive")
 
 
 @pytest.fixture(scope="session")
@@ -56,3 +69,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     server: Postgres = request.getfixturevalue("postgres")
     server.start()
     return server.fresh()
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[LittleIndex]:
+    """An empty package index, which is the only one that pip asks."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    with little_index() as made:
+        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+        monkeypatch.setenv("PIP_INDEX_URL", f"{made.url}/simple")
+        monkeypatch.setenv("PIP_RETRIES", "0")
+        yield made

@@ -1,6 +1,6 @@
-"""A voice that makes a tone, in place of a synthesiser.
+"""Voices that make a tone, in place of a synthesiser.
 
-It has the shape of `tts.Engine`. The one rule: a piece's length follows its text, so that a test can tell from the
+They have the shape of `tts.Engine`. The one rule: a piece's length follows its text, so that a test can tell from the
 sound how much of the text was heard.
 """
 
@@ -55,3 +55,25 @@ class ToneEngine:
 
     def warm(self) -> None:
         """Nothing to warm."""
+
+
+class SolvingTone(ToneEngine):
+    """In place of an engine that solves in steps: `solved` keeps how many each piece was given."""
+
+    def __init__(self) -> None:
+        super().__init__(seconds_per_char=0.01)
+        self.name = "supertonic"
+        self.solved: list[int | None] = []
+
+    def speak(
+        self,
+        piece: str,
+        *,
+        voice: str | None = None,
+        language: str = "en",
+        speed: float = 1.0,
+        steps: int | None = None,
+    ) -> Iterator[Pcm]:
+        """The tone, whatever its steps."""
+        self.solved.append(steps)
+        yield from super().speak(piece, voice=voice, language=language, speed=speed, steps=steps)

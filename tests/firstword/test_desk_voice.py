@@ -1,14 +1,13 @@
-"""The desk on a whole server: a voice is changed, heard, saved, and heard by whoever talks to the bot in another tab.
+"""The desk on a whole server: a voice is changed, heard, saved, and heard by whoever talks to the bot in another tab;
+and the steps of an engine that solves are timed, chosen, and spoken with.
 
 The voices are those of a speech address that the test serves: `low` is a tone of 220 Hz, `high` one of 880.
 """
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import functools
-import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,13 @@ import numpy as np
 import pytest
 from fastapi import FastAPI, Request
 from starlette.responses import Response
+from whole_house import house, served
 
-from firstword.app import create_kept_app
-from firstword.serving import serving, until_ready
-from firstword.settings import load_settings
+from firstword.testing.voices import SolvingTone
 from web import browser
-from web.browser import open_browser
+from web.browser import browser_page, open_browser
 
-pytestmark = [
-    pytest.mark.models,
-    pytest.mark.browser,
-    pytest.mark.timeout(180),
-    pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed: no browser to drive"),
-]
+pytestmark = [pytest.mark.models, pytest.mark.browser, pytest.mark.timeout(180)]
 
 HZ = {"low": 220, "high": 880}
 KEY, PASSWORD = "a-key-that-nobody-may-see", "a-password-that-nobody-may-see"
@@ -41,6 +34,15 @@ voice:
   by: endpoint
   voice: low   # as the owner of the site likes it
   first: Hello, and welcome to this house of tones.
+---
+You are the guide.
+"""
+SOLVES = b"""---
+name: Guide
+surfaces: [voice]
+voice:
+  engine: supertonic   # its weights are nobody's here: a tone stands in for it
+  first: Hello, and welcome to this house of tones, which has more to say than one piece holds.
 ---
 You are the guide.
 """
@@ -65,6 +67,10 @@ AudioNode.prototype.connect = function (to, ...rest) {
 """
 
 
+# Whether two answers of the only bot are counted.
+_ANSWERS = "({ bots }) => bots[0].answers >= 2"
+
+
 def speech() -> FastAPI:
     """The speech address."""
     app = FastAPI()
@@ -80,56 +86,30 @@ def speech() -> FastAPI:
 
 
 class Site:
-    """A server on `content`, its speech address beside it."""
+    """A site with one bot, its speech address beside it. `url` while it is served."""
 
-    def __init__(self, tmp: Path) -> None:
+    def __init__(self, tmp: Path, guide: bytes = GUIDE, **given: Any) -> None:
+        self.folder = tmp
         self.file = tmp / "content" / "bots" / "guide.md"
         self.file.parent.mkdir(parents=True)
-        self.file.write_bytes(GUIDE)
-        self._tmp, self.url = tmp, ""
-        self._loop, self._stop, self._up = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self.file.write_bytes(guide)
+        self.url = ""
+        self._given = given
 
-    def __enter__(self) -> Site:
-        self._thread.start()
-        self._up.wait(120)
-        assert self.url, "the server did not start"
-        return self
-
-    def __exit__(self, *_fault: object) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(60)
-
-    def _run(self) -> None:
-        try:
-            self._loop.run_until_complete(self._serve())
-        finally:
-            self._up.set()
-            self._loop.close()
-
-    async def _serve(self) -> None:
-        async with serving(lambda _url: speech()) as tts_url:
-            settings = load_settings(
-                single_user=True,
-                script_only=True,
-                content=self._tmp / "content",
-                data=self._tmp / "data",
-                tts_url=tts_url,
-                tts_key=KEY,
-                turn_credential=PASSWORD,
-            )
-            async with serving(lambda base_url: create_kept_app(settings, base_url)) as url:
-                await until_ready(url)
-                self.url = url
-                self._up.set()
-                await self._stop.wait()
+    @contextlib.contextmanager
+    def open(self) -> Iterator[Site]:
+        """Serve it."""
+        with served(lambda _url: speech()) as tts_url:
+            settings = {"script_only": True, "content": self.folder / "content", "data": self.folder / "data"}
+            secrets = {"tts_url": tts_url, "tts_key": KEY, "turn_credential": PASSWORD}
+            with house(**settings, **secrets, **self._given) as self.url:
+                yield self
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    with Site(tmp_path) as served:
-        yield served
+    with Site(tmp_path).open() as opened:
+        yield opened
 
 
 # Whole servers on real models take their time.
@@ -176,9 +156,10 @@ def test_a_voice_is_changed_heard_saved_and_heard_in_another_tab(site: Site) -> 
         assert site.file.read_bytes() == GUIDE.replace(b"voice: low ", b"voice: high ")
         assert talked(context, site) == pytest.approx(HZ["high"], rel=0.05)
         desk.bring_to_front()
+        # The third may not be over yet.
+        until(desk, f"fetch('{site.url}/app/desk/api/talks').then((told) => told.json()).then({_ANSWERS})")
         desk.goto(f"{site.url}/app/desk/conversations")
         desk.wait_for_selector(".figures")
-        # The third may not be over yet.
         assert int(desk.inner_text(".panel .figures div:nth-child(2) dd")) >= 2
         desk.goto(f"{site.url}/app/desk/health")
         desk.click("#copy")
@@ -186,3 +167,39 @@ def test_a_voice_is_changed_heard_saved_and_heard_in_another_tab(site: Site) -> 
         said = desk.inner_text("pre")
         assert "bot guide: can answer" in said
         assert not [secret for secret in (KEY, PASSWORD, "127.0.0.1", str(site.file.parents[2])) if secret in said]
+
+
+def test_the_steps_of_an_engine_that_solves_are_timed_chosen_and_spoken_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = SolvingTone()
+    monkeypatch.setattr("firstword.voices.SupertonicEngine", lambda _folder, *, threads: engine)
+    (tmp_path / "weights").mkdir()
+    with (
+        Site(tmp_path, SOLVES, supertonic=tmp_path / "weights").open() as site,
+        browser_page(refuse=True) as desk,
+    ):
+        desk.set_default_timeout(60_000)
+        desk.goto(f"{site.url}/app/desk/bots/guide")
+        desk.wait_for_selector("text=Time every number of steps").focus()
+        desk.keyboard.press("Enter")
+        told = "[...document.querySelectorAll('.step')].map((each) => each.ariaLabel.replace(/after .+/, 'timed'))"
+        until(desk, told, gives=[f"{steps} steps: first word timed" for steps in range(2, 9)])
+        assert list(dict.fromkeys(engine.solved)) == [2, 3, 4, 5, 6, 7, 8]
+        until(desk, "document.activeElement.textContent", gives="Time every number of steps")
+        # Three are chosen for the opening, by key.
+        desk.focus(".step >> nth=1")
+        desk.keyboard.press("Enter")
+        until(desk, "document.querySelector('#f-voice-opening').value", gives="3")
+        until(desk, "document.querySelector('#state').textContent", gives="1 change, kept as a draft.")
+        desk.click("#publish")
+        until(desk, "document.querySelector('#state').textContent.startsWith('Published.')")
+        assert [line for line in site.file.read_bytes().split(b"\n") if line not in SOLVES] == [b"  opening: 3"]
+        engine.solved.clear()
+        desk.goto(f"{site.url}/app/voice/guide?line=socket")
+        desk.wait_for_selector("#start:enabled")
+        desk.fill("#line", "Who are you?")
+        desk.keyboard.press("Enter")
+        desk.wait_for_selector(".receipt")
+        assert engine.solved[0] == 3
+        assert set(engine.solved[1:]) == {8}

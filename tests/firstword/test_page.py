@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,10 @@ import pytest
 from spoken_question import QUESTION, word_errors
 
 from sound import Pcm, write_wav
+from web import browser
 from web.browser import browser_page
 
-pytestmark = [
-    pytest.mark.models,
-    pytest.mark.browser,
-    pytest.mark.timeout(180),
-    pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed: no browser to drive"),
-]
+pytestmark = [pytest.mark.models, pytest.mark.browser, pytest.mark.timeout(180)]
 
 # How loud the page's loudspeaker gets, taken where its sound leaves for the device.
 _TAP = """
@@ -39,6 +35,10 @@ AudioNode.prototype.connect = function (to, ...rest) {
 """
 
 
+# Whole servers on real models take their time.
+until = functools.partial(browser.until, limit_s=60.0)
+
+
 def _wait_for_the_question(page: Any) -> None:
     from playwright.sync_api import TimeoutError as NotSeen
 
@@ -56,13 +56,11 @@ def test_a_spoken_question_is_written_down_and_answered_aloud(house_url: str, qu
         page.goto(f"{house_url}/app/voice/sous-chef")
         page.click("#start:enabled")
         _wait_for_the_question(page)
-        page.wait_for_function(
-            "document.querySelectorAll('#transcript li[data-role=user] ~ li[data-role=assistant]').length > 0"
-        )
+        until(page, "document.querySelectorAll('#transcript li[data-role=user] ~ li[data-role=assistant]').length > 0")
         # Read once it is answered: until then a turn may be taken up again, and its line grow.
         asked = page.inner_text("#transcript li[data-role=user] .words")
         assert word_errors(QUESTION, asked) <= 0.4
-        page.wait_for_function("window.loudest > 0.01")
+        until(page, "window.loudest > 0.01")
         assert page.locator("#transcript li[data-role=user]").count() == 1
 
 

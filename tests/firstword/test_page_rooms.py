@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +22,7 @@ from sound import Pcm, write_wav
 from web import browser
 from web.browser import browser_page
 
-pytestmark = [
-    pytest.mark.models,
-    pytest.mark.browser,
-    pytest.mark.timeout(240),
-    pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed: no browser to drive"),
-]
+pytestmark = [pytest.mark.models, pytest.mark.browser, pytest.mark.timeout(240)]
 
 # Which connections the page makes, how loud what arrives gets, and what it says beside the conversation.
 _TAP = """
@@ -67,6 +61,14 @@ addEventListener("DOMContentLoaded", () => {
   seen.observe(notice, { childList: true });
 });
 """
+
+# The first two lines that are kept of what was written in the room; a line is written down soon, not at once.
+_KEPT = """(async () => {
+  const ask = async (path) => (await fetch(path)).json();
+  const { threads } = await ask("/app/threads");
+  const { lines } = await ask(`/app/threads/${threads.find(({ title }) => title === "And now?").id}`);
+  return lines.filter(({ role }) => role === "user").map(({ text }) => text).slice(0, 2);
+})()"""
 
 # A busy machine has a minute for what a person waits 5 s for.
 _PATIENT = """
@@ -178,7 +180,7 @@ def test_without_a_worker_the_page_says_so_once_and_takes_the_direct_path(writte
         page.wait_for_selector("body[data-ready=yes]")
         say(page, "And now?")
         until(page, answers(1))
-        assert "This is a script." in page.inner_text("#transcript li[data-role=assistant]")
+        page.wait_for_selector("#transcript li[data-role=assistant]:has-text('This is a script.')")
         say(page, "And again?")
         until(page, answers(2))
         assert page.evaluate("window.sockets").count("/v1/realtime") == 0
@@ -187,13 +189,7 @@ def test_without_a_worker_the_page_says_so_once_and_takes_the_direct_path(writte
         until(page, "window.sockets.includes('/v1/realtime')")
         say(page, "Still the same?")
         until(page, answers(3))
-        threads = page.request.get(f"{written.url}/app/threads").json()["threads"]
-        (lines,) = [
-            page.request.get(f"{written.url}/app/threads/{thread['id']}").json()["lines"]
-            for thread in threads
-            if thread["title"] == "And now?"
-        ]
-        assert [line["text"] for line in lines if line["role"] == "user"][:2] == ["And now?", "And again?"]
+        until(page, _KEPT, gives=["And now?", "And again?"])
         assert page.evaluate("window.said") == []
 
 
@@ -214,8 +210,9 @@ def test_a_conversation_is_spoken_and_written_in_a_room(spoken: Site, question: 
         page.click("#mic")
         asked = "#transcript li[data-role=user]:nth-of-type(n + 2) .words"
         page.wait_for_selector(asked)
-        assert word_errors(QUESTION, page.inner_text(asked)) <= 0.4
         until(page, "document.body.dataset.state === 'speaking' && window.loudest > 0.01")
+        # Read once it is answered: until then a turn may be taken up again, and its line grow.
+        assert word_errors(QUESTION, page.inner_text(asked)) <= 0.4
         page.keyboard.press("Escape")
         until(page, "document.body.dataset.state !== 'speaking'")
         before = page.evaluate("document.querySelectorAll('#transcript li[data-role=assistant]').length")

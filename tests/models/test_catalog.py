@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from little_index import catalog, file
 
 import models
+from firstword.testing.index import catalog, file
 from models import Catalog, CatalogRefused, Store, WeightsMissing, default_folder
 
 BODY = b"weights"

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from little_index import LittleIndex, catalog, file, little_index
 
+from firstword.testing.index import LittleIndex, catalog, file
 from models import CatalogRefused, Store, WeightsMissing, WeightsRefused, pull
 
 GOOD = bytes(range(256)) * 200
 HALVES = (GOOD[:20_000], GOOD[20_000:])
-
-
-@pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[LittleIndex]:
-    for name in [name for name in os.environ if name.startswith("PIP_")]:
-        monkeypatch.delenv(name)
-    with little_index() as made:
-        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-        monkeypatch.setenv("PIP_INDEX_URL", f"{made.url}/simple")
-        monkeypatch.setenv("PIP_RETRIES", "0")
-        yield made
 
 
 def voice(folder: Path, **more: object) -> Store:

@@ -1,4 +1,7 @@
-"""A package index on loopback, with small wheels made on the spot; and the catalog that names them."""
+"""A package index on loopback, with wheels made on the spot; and a catalog that names what is in them.
+
+Pip asks it as it asks any index. The one rule: what it gives away it was given.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from models import Catalog
+
+# Nobody holds up a wheel for longer.
+_MOST_S = 120.0
 
 
 def wheel(
@@ -33,11 +39,16 @@ def wheel(
 
 
 class LittleIndex:
-    """Keeps what is asked of it in `asked`; a wheel may have several bodies, given in turn, the last for ever."""
+    """Keeps what is asked of it in `asked`; a wheel may have several bodies, given in turn, the last for ever.
+
+    While `flows` is not set, a wheel stops half way.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.url = ""
+        self.flows = threading.Event()
+        self.flows.set()
         self._pages: dict[str, str] = {}
         self._bodies: dict[str, list[bytes]] = {}
         self.headers: dict[str, dict[str, str]] = {}
@@ -60,12 +71,13 @@ class LittleIndex:
         self._bodies[f"/files/{name}"] = [body for _, body in made]
         return len(made[-1][1])
 
-    def put(self, path: str, body: bytes, headers: Mapping[str, str] = {}) -> None:
+    def put(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Serve `body` at `path`."""
         self._bodies[path] = [body]
-        self.headers[path] = dict(headers)
+        self.headers[path] = dict(headers or {})
 
     def answer(self, path: str, *, whole: bool) -> tuple[int, bytes, dict[str, str]]:
+        """Status, body and headers of what stands at `path`; `whole` where the body is wanted too."""
         with self._guard:
             if whole:
                 self.asked.append(path)
@@ -80,6 +92,7 @@ class LittleIndex:
 
 @contextlib.contextmanager
 def little_index() -> Iterator[LittleIndex]:
+    """Serve an empty index until the body is over."""
     index = LittleIndex()
 
     def give(asked: BaseHTTPRequestHandler) -> None:
@@ -90,7 +103,11 @@ def little_index() -> Iterator[LittleIndex]:
             asked.send_header(key, value)
         asked.end_headers()
         if whole:
-            asked.wfile.write(body)
+            half = len(body) // 2
+            asked.wfile.write(body[:half])
+            if asked.path.endswith(".whl"):
+                index.flows.wait(_MOST_S)
+            asked.wfile.write(body[half:])
 
     quiet = {"log_message": lambda *_: None}
     handler = type("Handler", (BaseHTTPRequestHandler,), {"do_GET": give, "do_HEAD": give, **quiet})
@@ -101,6 +118,7 @@ def little_index() -> Iterator[LittleIndex]:
     try:
         yield index
     finally:
+        index.flows.set()
         server.shutdown()
         server.server_close()
         thread.join()
