@@ -32,21 +32,25 @@ def pitch_hz(samples: NDArray[np.float32], rate_hz: int) -> float | None:
     longest = min(longest, len(thin) // 2)
     if longest <= shortest or np.abs(thin).max() < _SILENT:
         return None
+    # One lag more at the short end, to see where the first one comes from.
+    before = max(1, shortest - 1)
+    scores = _alike(thin, before, longest)
+    best = int(scores[shortest - before :].argmax()) + shortest - before
+    # A slow rumble is alike at every short lag: the first lag is then a slope and no period.
+    falling = best == shortest - before and best > 0 and scores[best - 1] > scores[best]
+    return None if scores[best] < PERIODIC or falling else float(rate / (before + best))
+
+
+def _alike(wave: NDArray[np.float64], shortest: int, longest: int) -> NDArray[np.float64]:
+    """How alike the wave is to itself `shortest` to `longest` samples later, -1 to 1 each."""
+    count = len(wave)
     lags = np.arange(shortest, longest + 1)
-    scores = np.array([_alike(thin, int(lag)) for lag in lags])
-    best = int(scores.argmax())
-    if scores[best] < PERIODIC or (best == 0 and _still_falling(thin, shortest)):
-        return None
-    return float(rate / lags[best])
-
-
-def _alike(wave: NDArray[np.float64], lag: int) -> float:
-    """How alike the wave is to itself `lag` samples later, -1 to 1."""
-    early, late = wave[:-lag], wave[lag:]
-    power = np.sqrt((early @ early) * (late @ late))
-    return float(early @ late / power) if power > 0 else 0.0
-
-
-def _still_falling(wave: NDArray[np.float64], lag: int) -> bool:
-    """A slow rumble is alike at every short lag: the first lag is then a slope and no period."""
-    return lag > 1 and _alike(wave, lag - 1) > _alike(wave, lag)
+    later = np.concatenate([wave[shortest:], np.zeros(longest - shortest)])
+    along = np.correlate(later, wave[: count - shortest], "valid")
+    squares = np.square(wave)
+    # Each sum from its own end: a difference of sums would leave nothing of a quiet one.
+    early = np.cumsum(squares)[count - 1 - lags]
+    late = np.cumsum(squares[::-1])[count - 1 - lags]
+    power = np.sqrt(early * late)
+    scores: NDArray[np.float64] = np.divide(along, power, out=np.zeros(len(lags)), where=power > 0)
+    return scores

@@ -109,7 +109,11 @@ class Pcm:
 
     def part(self, start: int, stop: int | None = None) -> Pcm:
         """Frames `start` to `stop` (as a slice), sharing memory."""
-        return Pcm(self.samples[start:stop], self.rate_hz, self.channels)
+        made = object.__new__(Pcm)  # what was looked at when this was made is not looked at again
+        object.__setattr__(made, "samples", self.samples[start:stop])
+        object.__setattr__(made, "rate_hz", self.rate_hz)
+        object.__setattr__(made, "channels", self.channels)
+        return made
 
     def to_s16le(self) -> bytes:
         """Signed 16-bit little-endian bytes; what is out of range is clipped."""

@@ -39,21 +39,30 @@ class EchoRoom:
         self._gain = gain
         self._noise = noise
         self._impulse = impulse_response(reverberation_s, rate_hz, self._random)
-        self._line = np.zeros(round(delay_s * rate_hz), dtype=np.float32)
+        self._ahead = np.zeros(round(delay_s * rate_hz), dtype=np.float32)
+        self._waiting: list[Samples] = []
         self._before = np.zeros(len(self._impulse) - 1, dtype=np.float32)
         self._spectra: dict[int, NDArray[np.complexfloating[Any, Any]]] = {}
 
     def hear(self, played: Samples, near: Samples | None = None) -> Samples:
         """The microphone while `played` leaves the loudspeaker and `near` is said beside it; same lengths."""
-        line = np.concatenate([self._line, played])
-        late, self._line = line[: len(played)], line[len(played) :]
-        heard = self._gain * self._ring(late)
+        heard = self._gain * self._back(played)
         if self._noise:
             heard = heard + self._noise * self._random.standard_normal(len(played), dtype=np.float32)
         if near is not None:
             heard = heard + near
         clipped: Samples = np.clip(heard, -1.0, 1.0).astype(np.float32)
         return clipped
+
+    def _back(self, played: Samples) -> Samples:
+        """What comes back now. Sound is late, so that the room's answer can be made of many frames at a time."""
+        self._waiting.append(played)
+        count = len(played)
+        if len(self._ahead) < count:
+            self._ahead = np.concatenate([self._ahead, self._ring(np.concatenate(self._waiting))])
+            self._waiting.clear()
+        back, self._ahead = self._ahead[:count], self._ahead[count:]
+        return back
 
     def _ring(self, dry: Samples) -> Samples:
         """`dry` with the room's answer to it: a convolution that remembers what came before."""

@@ -53,6 +53,15 @@ def test_samples_cannot_be_changed_once_made_and_the_givers_array_stays_writable
     given_samples[0] = 1
 
 
+def test_a_part_is_sound_like_what_it_is_a_part_of() -> None:
+    whole = Pcm(np.arange(12, dtype=np.float32).reshape(6, 2) / 12, 16_000, 2)
+    part = whole.part(2, 4)
+    assert (part.rate_hz, part.channels, len(part)) == (16_000, 2, 2)
+    assert np.shares_memory(part.samples, whole.samples)
+    with pytest.raises(ValueError, match="read-only"):
+        part.samples[0] = 1
+
+
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_counts_as_silence(odd: float) -> None:
     assert Pcm(np.array([0.5, odd], dtype=np.float32), 16_000).samples.tolist() == [0.5, 0.0]
