@@ -11,6 +11,7 @@ Stiefel 1952, Chan 1988), all products by Fourier transforms.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ _LONGEST_S = 1.55
 _TAPS_S = 0.2
 # What is fitted: more holds more sounds of a language, and takes longer; with this all transforms are of quick lengths.
 _WINDOW_S = 2.3
-# What may lie between the newest sample and the first that is cleaned: the gate's delay line, and a frame or two.
+# What may lie between the newest sample and the first that is cleaned: the gate's delay line, and what came meanwhile.
 _BACK_S = 1.0
 # Less of our own voice than this fits anything. A fifth of what there is tries the fit.
 _LEAST_S = 0.6
@@ -61,6 +62,15 @@ class _Path:
     taps: Samples
 
 
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a look found: the path, if there is one; what is left of our own voice; whether to clean with it."""
+
+    path: _Path | None
+    left: float
+    worth: bool
+
+
 class Canceller:
     """Keeps what was played and heard at `rate_hz`, sample beside sample; the two may be any constant lag apart."""
 
@@ -82,32 +92,47 @@ class Canceller:
         self._played.push(played)
 
     def fit(self, spare: int) -> bool:
-        """Fit the filter to what came before the last `spare` samples; whether `clean` is worth using.
+        """Look and use at once: whether `clean` is worth using."""
+        return self.use(self.look(spare)())
+
+    def look(self, spare: int) -> Callable[[], Fitted]:
+        """The work of fitting the filter to what came before the last `spare` samples: 20 to 45 ms of a core.
+
+        What it needs is copied now, so that it can be done on any thread while more is pushed.
+        """
+        window, reach = self._window, self._longest + self._taps
+        heard = self._heard.last(window + spare)[:window]
+        played = self._played.last(window + spare + reach)[: window + reach]
+        known = self._path
+        return lambda: self._fitted(heard, played, known)
+
+    def use(self, fitted: Fitted) -> bool:
+        """Clean with what a look found from now on; whether that is worth it.
 
         `left` is then the level that remains of our own voice over the level there was, on sound that was not fitted.
         """
-        window, taps = self._window, self._taps
-        heard = self._heard.last(window + spare)[:window]
-        played = self._played.last(window + spare + self._longest + taps)[: window + self._longest + taps]
-        known, self._path, self.left = self._path, None, 1.0
+        self._path, self.left = fitted.path, fitted.left
         self._spectra.clear()
+        return fitted.worth
+
+    def _fitted(self, heard: Samples, played: Samples, known: _Path | None) -> Fitted:
+        window, taps = self._window, self._taps
         lag = _lag(heard, played, self._longest)
         if lag is None:
             # All that was played so long ago has come back by now, if it comes back at all: was anything heard?
-            self.left = 0.0
-            return self._swing(heard) < _NOTHING and window + taps - _begun(played) >= _LEAST_S * self.rate_hz
+            quiet = self._swing(heard) < _NOTHING
+            return Fitted(None, 0.0, quiet and window + taps - _begun(played) >= _LEAST_S * self.rate_hz)
         delay = max(0, lag - self._lead)
         begun = _begun(played[self._longest + taps - delay :])
         if window - begun < _LEAST_S * self.rate_hz:
-            return False
+            return Fitted(None, 1.0, worth=False)
         heard, played = heard[begun:], played[self._longest + 1 - delay + begun : self._longest + taps - delay + window]
         tried = round(_TRIED * len(heard))
         # What an earlier fit found may still hold where this one has little to go on.
         filters = [_solve(heard[tried:], played[tried:], taps)] + ([known.taps] if known else [])
-        left = [self._leaves(heard[:tried], played[: tried + taps - 1], one) for one in filters]
-        level, self.left, best = min((*one, n) for n, one in enumerate(left))
-        self._path = _Path(delay, filters[best])
-        return self.left < _WORTH or (self.left < 1.0 and level < _NOTHING)
+        leaves = [self._leaves(heard[:tried], played[: tried + taps - 1], one) for one in filters]
+        level, left, best = min((*one, n) for n, one in enumerate(leaves))
+        return Fitted(_Path(delay, filters[best]), left, left < _WORTH or (left < 1.0 and level < _NOTHING))
 
     def clean(self, back: int, count: int) -> tuple[Samples, Samples]:
         """`count` samples, the first of them `back` before the end, without our own voice; and that voice."""

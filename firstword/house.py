@@ -20,7 +20,7 @@ from asr import Ear, HearingSource, Listener, ListenSettings
 from database import Database
 from firstword.desk import Desk
 from firstword.errors import CannotStart
-from firstword.hearing import ear_for
+from firstword.hearing import canceller_for, ear_for
 from firstword.metrics import Metrics
 from firstword.settings import Settings
 from firstword.thinking import embedder_for, providers_for, thinks_for_nothing
@@ -119,6 +119,8 @@ class House:
         self._ear_lane = self.lanes.lane("ear")
         # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.
         self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
+        # A person who speaks over an answer does not wait for a piece of somebody else's: one short job, a thread.
+        self._fits = Lanes()
         self._engine = loaded.engine
         self._endpoint = endpoint_for(settings)
         self._others = {name: (engine, self.lanes.lane(name)) for name, engine in loaded.others.items()}
@@ -167,6 +169,7 @@ class House:
         await self.core.close()
         self.lanes.close()
         self._waits.close()
+        self._fits.close()
         if self._endpoint is not None:
             self._endpoint.close()
 
@@ -197,6 +200,8 @@ class House:
             observe=self._observe,
             limits=limits_of(self.settings),
             kept=self.kept,
+            lane=self._fits.lane("echo"),
+            canceller=canceller_for(self.settings),
         )
 
     def engine_of(self, name: str) -> Engine | None:

@@ -83,6 +83,9 @@ class Settings(BaseSettings):
     listen_window_s: float = Field(
         8.0, ge=4.0, le=30.0, description="least seconds a recogniser's window holds; 30 is Whisper's own"
     )
+    webrtc_canceller: bool = Field(
+        False, description="WebRTC's echo canceller hears the microphone before ours does (needs the extra livekit)"
+    )
     wait: float = Field(1.0, ge=0.25, le=4.0, description="scales every bot's waits for the end of a turn")
     speculation: bool = Field(True, description="recognise and think while a person may only be pausing")
     streaming: bool = Field(True, description="hear a piece while the rest of it is made")

@@ -73,8 +73,8 @@ def step(state: State, event: TurnEvent, now: float) -> Stepped:
             return state, ()
         case Candidate():
             return _candidate(state, event, now)
-        case Voiced(seconds):
-            return replace(state, voiced_s=seconds), ()
+        case Voiced(seconds, leaks):
+            return replace(state, voiced_s=seconds, leaks=state.leaks and leaks), ()
         case Typed(text):
             return _typed(state, text, now)
         case Committed():

@@ -31,9 +31,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """So much of the candidate has had a person's pitch by now."""
+    """So much of the candidate has had a person's pitch by now; `leaks`: our own voice may still be in it."""
 
     seconds: float
+    leaks: bool = True
 
 
 @dataclass(frozen=True, slots=True)

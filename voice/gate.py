@@ -2,21 +2,23 @@
 
 What may be the assistant's own voice is taken out of it where it is known how, and hushed elsewhere, so that no
 recogniser takes its words for a person's. A delay line of 400 ms, so that the onset of a person's words is still there
-when the bar has been passed. The listener gets every frame once and in order, real, cleaned or as silence, so that its
-clock never jumps. The one rule: outside the
-assistant's own sound the gate is open and holds nothing back.
+when the bar has been passed; while it is found out how to clean a candidate's sound, that waits there too. The listener
+gets every frame once and in order, real, cleaned or as silence, so that its clock never jumps. The one rule: outside
+the assistant's own sound the gate is open and holds nothing back.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from echo import Bar, Judged
 from sound import Pcm
 from voice.cleaning import Cleaning
+from voice.parts import CancellerPort, LanePort
 
 # Around a frame that is somebody's, this much goes on even where it may be our own: words have quiet ends. After a
 # knock it is little, so that no word of ours is in it; after a word's worth of pitch it spans the quiet syllables.
@@ -25,12 +27,18 @@ VOICED_S = 0.08
 HANG_VOICED_S = 0.25
 # Pre-roll: the quiet first consonant before the frame that passes the bar.
 DELAY_S = 0.4
+# A candidate's sound waits so long at most for being cleaned: a hold ends where no speech is found within 0.7 s. The
+# canceller has no more than the last second.
+WAIT_S, CLEANED_S = 0.4, 1.0
 FRAME_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What goes on to the listener; whether a candidate stands as of now; the pitch in the one that stands, in s."""
+    """What goes on to the listener; whether a candidate stands as of now; the pitch in the one that stands, in s.
+
+    The pitch is 0 while its sound waits for being cleaned.
+    """
 
     frames: tuple[Pcm, ...]
     candidate: bool
@@ -39,22 +47,35 @@ class Passed:
 
 
 class Gate:
-    """One session's gate, over one `Bar`."""
+    """One session's gate, over one `Bar`.
 
-    def __init__(self, bar: Bar | None = None) -> None:
+    `lane` is where the cleaning of a candidate is worked out; `first` takes our own voice out before all is judged.
+    """
+
+    def __init__(
+        self, bar: Bar | None = None, *, lane: LanePort | None = None, first: CancellerPort | None = None
+    ) -> None:
         self.bar = bar or Bar()
-        self._cleaning = Cleaning(self.bar)
+        self._first = first
+        self._cleaning = Cleaning(self.bar, lane)
         self._voiced_s = 0.0
-        self._line: deque[tuple[Pcm, bool]] = deque()
+        self._line: deque[tuple[Pcm, Judged]] = deque()
         self._lined_s = 0.0
+        # So many frames at the end of the line are the candidate's.
+        self._theirs = 0
         self._rest: Pcm | None = None
         self._letting = False
+        self._leaks = False
         self._since_s = 0.0
 
     @property
     def may_leak(self) -> bool:
-        """Our own voice may be in what goes on."""
-        return self.bar.may_leak and not self._cleaning.ready
+        """Our own voice may be in what goes on of the candidate that stands."""
+        return self._leaks and not self._cleaning.ready
+
+    async def close(self) -> None:
+        """The session is over."""
+        await self._cleaning.close()
 
     def push(self, pcm: Pcm, *, played: float | None, sounding: Pcm | None = None) -> Passed:
         """Judge the next stretch of microphone. `played` is the level of what the assistant plays, None for nothing.
@@ -63,27 +84,32 @@ class Gate:
         """
         out: list[Pcm] = []
         candidate, voiced_s, judged = False, 0.0, None
-        mono = pcm.mono()
+        mono = pcm.mono() if self._first is None else self._first.clean(pcm.mono(), sounding)
         self._cleaning.sounds(sounding, mono)
+        if self._cleaning.fitting and self._theirs * FRAME_S >= WAIT_S:
+            self._cleaning.end()
         for frame in self._frames(mono):
             self._cleaning.take(frame)
             judged = self.bar.judge(frame.samples, frame.rate_hz, played=played)
             if judged.candidate and not self._letting:
                 candidate = self._letting = True
-                self._voiced_s = 0.0
+                self._leaks = self.bar.may_leak
+                self._voiced_s = self._since_s = 0.0
                 self._cleaning.begin()
-                out += self._onset()
-            if self._letting:
-                out.append(self._heard(frame, judged))
-                voiced_s = self._voiced_s
-            elif self.bar.open:
-                self._line.append((frame, judged.own))
-                self._lined_s += frame.duration_s
-                while self._lined_s > DELAY_S:
-                    out.append(_hushed(self._next()))
-            else:
+            if not (self._letting or self.bar.open):
                 out += self._drain()
                 out.append(frame)
+                continue
+            self._line.append((frame, judged))
+            self._lined_s += frame.duration_s
+            if self._letting:
+                self._theirs += 1
+                if not self._cleaning.fitting:
+                    out += self._let()
+                voiced_s = 0.0 if self._theirs else self._voiced_s
+            else:
+                while self._lined_s > DELAY_S:
+                    out.append(_hushed(self._next()))
         return Passed(tuple(out), candidate, judged, voiced_s)
 
     def person(self) -> None:
@@ -102,22 +128,33 @@ class Gate:
 
     def _shut(self) -> None:
         self._letting = False
+        self._theirs = 0
         self._cleaning.end()
 
     def _drain(self) -> list[Pcm]:
         """What the line holds once the window is shut: on headphones a person's first sounds, else our own tail."""
-        held = [_hushed(frame) if own else frame for frame, own in self._line]
+        held = [_hushed(frame) if judged.own else frame for frame, judged in self._line]
         self._clear()
         return held
 
-    def _onset(self) -> list[Pcm]:
-        """What the line holds when a candidate stands: their first sounds, and our own voice before them hushed."""
-        line = [(frame, own) for frame, own in self._line]
+    def _let(self) -> list[Pcm]:
+        """What a candidate's frames, and those before them, go on as, now that it is known how they are cleaned."""
+        if self._lined_s > CLEANED_S:
+            self._cleaning.end()
+        line, theirs = list(self._line), self._theirs
         self._clear()
-        self._since_s = 0.0
+        before, after = line[: len(line) - theirs], line[len(line) - theirs :]
+        out = self._onset(before, newer=theirs)
+        for newer, (frame, judged) in zip(range(theirs - 1, -1, -1), after, strict=True):
+            out.append(self._heard(frame, judged, newer=newer))
+        return out
+
+    def _onset(self, before: list[tuple[Pcm, Judged]], *, newer: int) -> list[Pcm]:
+        """What the line held when the candidate stood: their first sounds, and our own voice before them hushed."""
+        line = [(frame, judged.own) for frame, judged in before]
         if self._cleaning.ready:
-            cleaned = self._cleaning.clean([frame for frame, _ in line], newer=1)
-            self._voiced_s = sum(one.frame.duration_s for one in cleaned if one.voiced)
+            cleaned = self._cleaning.clean([frame for frame, _ in line], newer=newer)
+            self._voiced_s += sum(one.frame.duration_s for one in cleaned if one.voiced)
             line = [(one.frame, one.ours) for one in cleaned]
         held, near_s = [], HANG_S
         for frame, own in reversed(line):
@@ -125,11 +162,11 @@ class Gate:
             held.append(_hushed(frame) if own and near_s < 0 else frame)
         return held[::-1]
 
-    def _heard(self, frame: Pcm, judged: Judged) -> Pcm:
-        """What the listener gets of a frame while a candidate stands."""
+    def _heard(self, frame: Pcm, judged: Judged, *, newer: int) -> Pcm:
+        """What the listener gets of a frame while a candidate stands; since then `newer` others came."""
         own = judged.own
         if self._cleaning.ready:
-            (cleaned,) = self._cleaning.clean([frame])
+            (cleaned,) = self._cleaning.clean([frame], newer=newer)
             frame, own = cleaned.frame, cleaned.ours
             self._voiced_s += frame.duration_s * cleaned.voiced
         else:
@@ -146,6 +183,7 @@ class Gate:
     def _clear(self) -> None:
         self._line.clear()
         self._lined_s = 0.0
+        self._theirs = 0
 
     def _frames(self, pcm: Pcm) -> list[Pcm]:
         """`pcm` in stretches of 20 ms; a tail waits for the next call, unless the window is shut."""
@@ -160,4 +198,9 @@ class Gate:
 
 
 def _hushed(frame: Pcm) -> Pcm:
-    return Pcm(np.zeros(len(frame), dtype=np.float32), frame.rate_hz)
+    return _silence(len(frame), frame.rate_hz)
+
+
+@lru_cache(maxsize=16)
+def _silence(count: int, rate_hz: int) -> Pcm:
+    return Pcm(np.zeros(count, dtype=np.float32), rate_hz)

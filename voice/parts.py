@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from asr.events import ListenEvent
 from grant import Signer
@@ -22,6 +22,25 @@ from voice.door import DoorClient
 if TYPE_CHECKING:
     # What opens no database does not wait for the libraries of one.
     from voice.kept import Kept
+
+
+T = TypeVar("T")
+
+
+class LanePort(Protocol):
+    """A lane of `models` as a session uses it: a thread of its own for what would hold up everybody's frames."""
+
+    async def run(self, work: Callable[[], T], *, deadline_s: float | None = None) -> T: ...
+
+
+class CancellerPort(Protocol):
+    """An echo canceller that hears the microphone before anything is judged; one for each session.
+
+    `clean` takes the next stretch, mono, and what sounds meanwhile, as long (None for nothing). It may keep part of a
+    stretch back until the next.
+    """
+
+    def clean(self, heard: Pcm, sounding: Pcm | None) -> Pcm: ...
 
 
 class ListenerPort(Protocol):
@@ -114,8 +133,9 @@ class VoiceParts:
 
     `bot` gives how a bot sounds, and raises `KeyError` for one that is not there. `speaker` may give None where answers
     are text alone. `origins` are the web origins let in besides our own; `ice_servers` help calls through the network.
-    `observe` is told the receipt of each answer, with its bot. `clock` is monotonic seconds, and `sleep` waits on that
-    clock.
+    `observe` is told the receipt of each answer, with its bot. `lane` is where it is worked out how our own voice is
+    taken out of a candidate's sound (None: in place), and `canceller` makes one that takes it out of all sound before.
+    `clock` is monotonic seconds, and `sleep` waits on that clock.
     """
 
     listener: Callable[[BotVoice], ListenerPort]
@@ -128,5 +148,7 @@ class VoiceParts:
     limits: Limits = Limits()
     observe: Callable[[str, dict[str, Any]], None] = lambda _bot, _trace: None
     kept: Kept | None = None
+    lane: LanePort | None = None
+    canceller: Callable[[], CancellerPort] | None = None
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -73,7 +73,7 @@ class Session:
         self.state = State(preempt=self.bot.preempt, language=self.bot.language)
         self.last_word_at = parts.clock()
         self._listener = parts.listener(self.bot)
-        self._gate = Gate()
+        self._gate = Gate(lane=parts.lane, first=parts.canceller() if parts.canceller else None)
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._playing = Playing(
@@ -106,6 +106,7 @@ class Session:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
         await self._playing.close()
+        await self._gate.close()
         await self._listener.close()
 
     # What comes in.
@@ -120,10 +121,11 @@ class Session:
             self._pushed_s += frame.duration_s
             self._listener.push(frame)
         self._pushed_at = now
+        leaks = self._gate.may_leak
         if passed.candidate:
-            self.act(Candidate(passed.voiced_s, leaks=self._gate.may_leak))
-        elif passed.voiced_s and self.state.phase == "held":
-            self.act(Voiced(passed.voiced_s))
+            self.act(Candidate(passed.voiced_s, leaks=leaks))
+        elif self.state.phase == "held" and (passed.voiced_s or leaks < self.state.leaks):
+            self.act(Voiced(passed.voiced_s, leaks=leaks))
         if self.wire.ours and passed.judged and now - self._level_at >= _LEVEL_EVERY_S:
             self._level_at = now
             self.wire.own("level", level=round(passed.judged.level, 3), bar=round(passed.judged.bar, 3))

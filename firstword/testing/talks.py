@@ -14,6 +14,7 @@ import numpy as np
 
 from asr import Ear, Listener
 from firstword.testing.device import Device
+from firstword.testing.lanes import VirtualLane
 from firstword.testing.room import Samples
 from grant import Grant, Signer
 from models.lanes import Lane
@@ -23,7 +24,7 @@ from tts.engine import Engine
 from voice.answer import OUT_HZ
 from voice.door import DoorClient, DoorDelta, DoorTrace, Message
 from voice.events import Typed
-from voice.parts import BotVoice, ListenerPort, VoiceParts
+from voice.parts import BotVoice, CancellerPort, ListenerPort, VoiceParts
 from voice.realtime_events import Wire
 from voice.session import Session
 
@@ -50,8 +51,9 @@ class SaidDoor(DoorClient):
 class Talk:
     """One conversation; make it inside a `VirtualLoop`.
 
-    `listener` gives the session its ear, real or scripted. A frame of microphone comes every `frame_s` seconds, which
-    may be changed at any time: while nobody speaks longer ones cost less, and are judged as the same 20 ms.
+    `listener` gives the session its ear, real or scripted; `fit_s` is what working out how to clean a candidate takes.
+    A frame of microphone comes every `frame_s` seconds, which may be changed at any time: while nobody speaks longer
+    ones cost less, and are judged as the same 20 ms.
     """
 
     def __init__(
@@ -63,6 +65,8 @@ class Talk:
         listener: Callable[[BotVoice], ListenerPort],
         lane: Lane,
         frame_s: float = FRAME_S,
+        fit_s: float = 0.0,
+        canceller: Callable[[], CancellerPort] | None = None,
     ) -> None:
         self.device = device
         self.door = SaidDoor(answers)
@@ -75,6 +79,8 @@ class Talk:
             speaker=lambda _bot: Speaker(engine, lane, clock=self._loop.time),
             door=self.door,
             signer=Signer("a secret for a simulated room, nobody else's"),
+            lane=VirtualLane(job_s=fit_s),
+            canceller=canceller,
             clock=self._loop.time,
         )
         wire = Wire(self._sent)

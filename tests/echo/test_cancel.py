@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,23 @@ def test_what_it_is_fitted_to_goes_on_being_cleaned_after_the_last_sample_was_pl
         canceller.push(heard[at : at + FRAME], played[at : at + FRAME])
         rest, _ = canceller.clean(FRAME, FRAME)
         assert level(rest) < 0.3 * level(heard[at : at + FRAME]) + 0.002
+
+
+def test_a_look_is_of_the_moment_at_which_it_was_asked_for() -> None:
+    """Another thread does the work while the microphone goes on."""
+    played = babble(4.4, 1)
+    heard = EchoRoom(gain=0.6, delay_s=0.35, reverberation_s=0.2, noise=0.0005, seed=2).hear(played)
+    at_once, later = fed(played, heard), fed(played, heard)
+    assert at_once.fit(SPARE)
+    look = later.look(SPARE)
+    later.push(np.full(FRAME, 0.9, dtype=np.float32), np.full(FRAME, -0.9, dtype=np.float32))
+    with ThreadPoolExecutor(1) as threads:
+        assert later.use(threads.submit(look).result())
+    assert later.left == at_once.left
+    rest, own = at_once.clean(SPARE, SPARE)
+    rest_later, own_later = later.clean(SPARE + FRAME, SPARE)
+    assert np.array_equal(rest, rest_later)
+    assert np.array_equal(own, own_later)
 
 
 def test_without_an_echo_nothing_is_taken_away() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from firstword.errors import SettingsRefused
+from firstword.errors import CannotStart, SettingsRefused
+from firstword.hearing import canceller_for
 from firstword.settings import Settings, load_settings, refuse_unsafe, unknown_names, variable
+from sound import Pcm
 
 
 @pytest.fixture(autouse=True)
@@ -162,3 +165,16 @@ def test_a_livekit_variable_with_our_prefix_is_told_its_name() -> None:
     assert unknown_names({"FIRSTWORD_LIVEKIT_URL": "ws://x"}) == [
         "FIRSTWORD_LIVEKIT_URL is no setting; did you mean LIVEKIT_URL?"
     ]
+
+
+def test_webrtcs_canceller_is_there_where_it_is_wanted_and_refused_in_words_without_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert canceller_for(load_settings()) is None
+    monkeypatch.setenv("FIRSTWORD_WEBRTC_CANCELLER", "true")
+    made = canceller_for(load_settings())
+    assert made is not None
+    assert made().clean(Pcm.silence(0.02, 16_000), None).duration_s == 0.02
+    monkeypatch.setitem(sys.modules, "voice.canceller", None)
+    with pytest.raises(CannotStart, match=r"FIRSTWORD_WEBRTC_CANCELLER.*firstword\[livekit\]"):
+        canceller_for(load_settings())

@@ -282,6 +282,21 @@ def test_words_need_a_voice_and_more_of_it_where_our_own_comes_back(
     assert (Interrupt(answer, by_person=True) in talk(words(text))) is taken
 
 
+@pytest.mark.parametrize(("leaks", "taken"), [(True, False), (False, True)], ids=["still in it", "taken out"])
+def test_words_need_no_more_voice_once_our_own_is_known_to_be_out_of_them(leaks: bool, taken: bool) -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate(0.0, leaks=True), started(), Voiced(0.15, leaks=leaks))
+    assert (Interrupt(answer, by_person=True) in talk(words("please go home"))) is taken
+
+
+def test_what_was_never_said_to_leak_does_not_begin_to() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate(0.0, leaks=False), started(), Voiced(0.15, leaks=True))
+    assert Interrupt(answer, by_person=True) in talk(words("please go home"))
+
+
 def test_too_little_voice_to_tell_waits_for_more_and_then_goes_on() -> None:
     talk = Talk()
     answer = talk.speaking()
@@ -377,9 +392,9 @@ class AnyOrder(RuleBasedStateMachine):
     def somebody_may_speak(self, voiced_s: float, leaks: bool) -> None:
         self.feed(Candidate(voiced_s, leaks))
 
-    @rule(voiced_s=st.sampled_from([0.0, 0.1, 0.2, 1.0]))
-    def it_has_a_voice(self, voiced_s: float) -> None:
-        self.feed(Voiced(voiced_s))
+    @rule(voiced_s=st.sampled_from([0.0, 0.1, 0.2, 1.0]), leaks=st.booleans())
+    def it_has_a_voice(self, voiced_s: float, leaks: bool) -> None:
+        self.feed(Voiced(voiced_s, leaks))
 
     @rule(event=st.sampled_from([Candidate(), Committed(), Asked(), Cancelled(), Tick()]))
     def something_happens(self, event: TurnEvent) -> None:

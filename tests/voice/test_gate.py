@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
 import numpy as np
 import pytest
 
 from echo import level_of
+from firstword.testing.clock import run_virtually
+from firstword.testing.lanes import VirtualLane
 from firstword.testing.room import EchoRoom
+from models import Lane, Lanes
 from sound import Pcm, resample
-from voice.gate import DELAY_S, Gate
+from voice.gate import DELAY_S, WAIT_S, Gate
+
+T = TypeVar("T")
 
 RATE_HZ = 16_000
 FRAME = 320
@@ -116,3 +126,163 @@ def test_what_a_person_says_over_the_assistant_goes_on_without_the_assistant(rat
     last = slice(round(-0.6 * rate_hz), None)
     # What is left beside the person's words is a quarter (12 dB) of the assistant at most.
     assert np.std(clean[last]) < 0.25 * np.std(echo[: len(heard)][last])
+
+
+class Counted(VirtualLane):
+    """A lane that counts its jobs."""
+
+    jobs = 0
+
+    async def run(self, work: Callable[[], T], *, deadline_s: float | None = None) -> T:
+        self.jobs += 1
+        return await super().run(work, deadline_s=deadline_s)
+
+
+def overheard() -> tuple[np.ndarray, np.ndarray]:
+    """What is played, and what the microphone reads of it and of a person in the last second."""
+    played = speech(5, 0.7) + np.random.default_rng(9).normal(0, 0.02, 5 * RATE_HZ).astype(np.float32)
+    near = np.zeros_like(played)
+    near[-RATE_HZ:] = speech(1, 0.6, seed=5)
+    return played, EchoRoom(gain=0.5, delay_s=0.25, reverberation_s=0.2, noise=0.0005).hear(played, near)
+
+
+async def a_frame() -> None:
+    await asyncio.sleep(0.02)
+
+
+async def over(
+    gate: Gate, *, nobody_after: int = 10, always: bool = False, pause: Callable[[], Awaitable[None]] = a_frame
+) -> tuple[np.ndarray, list[tuple[int, int]], list[bool]]:
+    """A frame each 20 ms through `gate`: what went on, (candidate, frames that went on) and whether it may leak.
+
+    What stood before the person came was ourselves, as is known `nobody_after` frames later; `always`: all that stands.
+    """
+    played, heard = overheard()
+    got, counts, leaks, stood = [], [], [], -1
+    for n, at in enumerate(range(0, len(played), FRAME)):
+        out = played[at : at + FRAME]
+        passed = gate.push(Pcm(heard[at : at + FRAME], RATE_HZ), played=level_of(out), sounding=Pcm(out, RATE_HZ))
+        got += [frame.samples for frame in passed.frames]
+        counts.append((n if passed.candidate else -1, len(passed.frames)))
+        leaks.append(gate.may_leak)
+        stood = n if passed.candidate else stood
+        if stood >= 0 and n == stood + nobody_after and (always or at < 4 * RATE_HZ):
+            gate.nobody(own=True)
+        await pause()
+    await gate.close()
+    return np.concatenate(got), counts, leaks
+
+
+def test_what_is_worked_out_on_a_lane_comes_to_the_same_as_at_once() -> None:
+    lane = Counted(job_s=0.045)
+    at_once, counts, leaks = run_virtually(over(Gate()))
+    later, counts_later, leaks_later = run_virtually(over(Gate(lane=lane)))
+    candidates = [n for n, _ in counts if n >= 0]
+    # The hold is not a frame later, and everything that went on is the same to the sample.
+    assert candidates == [n for n, _ in counts_later if n >= 0]
+    assert candidates[-1] >= 200
+    assert lane.jobs == len(candidates)
+    assert np.array_equal(at_once, later)
+    # It waits 45 ms, which is two frames and a bit, and then knows that our own voice is out of it.
+    stood = candidates[-1]
+    assert leaks[stood] is False
+    assert leaks_later[stood : stood + 4] == [True, True, True, False]
+    assert [count for _, count in counts_later[stood : stood + 3]] == [0, 0, 0]
+
+
+class Beside:
+    """A real lane, and where its work was done."""
+
+    def __init__(self, lane: Lane) -> None:
+        self._lane = lane
+        self.threads: set[str] = set()
+        self.busy = 0
+
+    async def run(self, work: Callable[[], T], *, deadline_s: float | None = None) -> T:
+        def noted() -> T:
+            self.threads.add(threading.current_thread().name)
+            return work()
+
+        self.busy += 1
+        try:
+            return await self._lane.run(noted, deadline_s=deadline_s)
+        finally:
+            self.busy -= 1
+
+    async def idle(self) -> None:
+        """Returns once nothing is worked out, however long that takes."""
+        await asyncio.sleep(0)
+        while self.busy:
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
+
+
+def test_a_real_lane_does_the_work_on_its_own_thread() -> None:
+    at_once, _, _ = run_virtually(over(Gate()))
+    lanes = Lanes()
+    beside = Beside(lanes.lane("echo"))
+    try:
+        later, counts, leaks = asyncio.run(over(Gate(lane=beside), pause=beside.idle))
+    finally:
+        lanes.close()
+    assert [n for n, _ in counts if n >= 200]
+    assert beside.threads == {"lane-0"}
+    assert leaks[-1] is False
+    assert np.array_equal(at_once, later)
+
+
+@pytest.mark.parametrize("nobody_after", [1, 2])
+def test_every_frame_goes_on_once_although_it_was_nobody_before_the_work_was_done(nobody_after: int) -> None:
+    lane = Counted(job_s=0.1)
+    _, heard = overheard()
+    later, counts, _ = run_virtually(over(Gate(lane=lane), nobody_after=nobody_after, always=True))
+    assert any(n >= 0 for n, _ in counts)
+    # What is still in the line is 0.4 s at most.
+    assert len(heard) - len(later) <= (DELAY_S + 0.021) * RATE_HZ
+    for at in range(0, len(later), FRAME):
+        frame = later[at : at + FRAME]
+        assert not frame.any() or np.array_equal(frame, heard[at : at + FRAME])
+
+
+def test_a_lane_that_gives_nothing_is_waited_for_0_4_s_and_then_the_bar_alone_decides() -> None:
+    later, counts, leaks = run_virtually(over(Gate(lane=VirtualLane(job_s=60.0))))
+    stood = [n for n, _ in counts if n >= 0][-1]
+    waited = next(n for n in range(stood, len(counts)) if counts[n][1])
+    assert (waited - stood) * 0.02 == pytest.approx(WAIT_S)
+    assert leaks[waited] is True
+    # They are heard all the same, with the assistant in it.
+    assert level_of(later[-RATE_HZ // 4 :]) > 0.4
+
+
+def test_a_lane_that_breaks_leaves_it_to_the_bar() -> None:
+    class Broken(VirtualLane):
+        async def run(self, work: Callable[[], T], *, deadline_s: float | None = None) -> T:
+            raise RuntimeError("the lane is closed")
+
+    later, counts, leaks = run_virtually(over(Gate(lane=Broken())))
+    stood = [n for n, _ in counts if n >= 0][-1]
+    assert counts[stood + 1][1] > 1
+    assert leaks[stood + 1] is True
+    assert level_of(later[-RATE_HZ // 4 :]) > 0.4
+
+
+def test_a_long_stretch_with_a_candidate_in_it_waits_for_the_next_one() -> None:
+    """Some clients send half a second at a time."""
+
+    async def stretches(gate: Gate) -> tuple[np.ndarray, list[bool]]:
+        played, heard = overheard()
+        size = RATE_HZ // 2
+        got, leaks = [], []
+        for at in range(0, len(played), size):
+            out = Pcm(played[at : at + size], RATE_HZ)
+            passed = gate.push(Pcm(heard[at : at + size], RATE_HZ), played=level_of(out.samples), sounding=out)
+            got += [frame.samples for frame in passed.frames]
+            leaks.append(gate.may_leak)
+            if passed.candidate and at < 4 * RATE_HZ:
+                gate.nobody(own=True)
+            await asyncio.sleep(0.5)
+        return np.concatenate(got), leaks
+
+    got, leaks = run_virtually(stretches(Gate(lane=VirtualLane(job_s=0.045))))
+    assert leaks[-1] is False
+    assert len(got) > 4 * RATE_HZ
