@@ -7,77 +7,58 @@ from what was sent and what was played, and a fixed threshold is measured on the
 
 from __future__ import annotations
 
-import multiprocessing
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks.barge_in_runs import AloneResult, Prepared, SoundingResult, World, prepare, run, world
+from benchmarks.barge_in_pool import Result, Task, has_webrtc, run_all
+from benchmarks.barge_in_runs import AloneResult, SoundingResult
 from benchmarks.barge_in_scenes import BACKCHANNELS, INTERRUPTIONS, Alone, Sounding, alone, interruptions, noises
+from benchmarks.barge_in_speech import speak
 from benchmarks.machine import head
 from benchmarks.spread import spread
-from firstword.hearing import recogniser_for
 from firstword.settings import Settings
-from firstword.voices import engine_for
 
 # Minutes with nobody there, interruptions, and sounds that are none; a tenth of each with `--quick`.
 MINUTES, PEOPLE, SOUNDS = 1_000.0, 500, 500
 # What a fixed threshold might be set to: from just over a headset's breath to half of full scale.
 THRESHOLDS = (0.03, 0.06, 0.12, 0.25, 0.5)
-
-_world: World | None = None
+# One scene in so many is run again with WebRTC's echo canceller before everything else: a prime, or it would be the
+# same kind of sound each time.
+_BESIDE = 11
 
 
 def measure(settings: Settings, *, quick: bool, jobs: int, told: Callable[[str], None]) -> dict[str, Any]:
     """Run every scene on `jobs` processes; gives the result object. `told` hears how far it is."""
     part = 10 if quick else 1
     began = time.monotonic()
-    told("speaking what will be said")
-    prepared = prepare(engine_for(settings), (*INTERRUPTIONS, *BACKCHANNELS))
     scenes: list[Alone | Sounding] = [
         *alone(MINUTES / part),
         *interruptions(PEOPLE // part),
         *noises(SOUNDS // part),
     ]
-    done: list[AloneResult | SoundingResult] = []
-    for result in _run_all(settings, prepared, scenes, jobs):
+    beside = scenes[::_BESIDE] if has_webrtc() else []
+    tasks = [*(Task(scene) for scene in scenes), *(Task(scene, webrtc=True) for scene in beside)]
+    done: list[Result] = []
+    told("speaking what will be said")
+    texts = (*INTERRUPTIONS, *BACKCHANNELS)
+    for result in run_all(settings, tasks, lambda: speak(settings, texts), jobs=jobs):
         done.append(result)
-        if len(done) % max(1, len(scenes) // 20) == 0:
-            told(f"{len(done)} of {len(scenes)} scenes, {time.monotonic() - began:.0f} s")
+        if len(done) % max(1, len(tasks) // 20) == 0:
+            told(f"{len(done)} of {len(tasks)} scenes, {time.monotonic() - began:.0f} s")
+    ours, theirs = done[: len(scenes)], done[len(scenes) :]
     return {
         "bench": "barge-in",
         **head(threads=1, models={"listen": settings.listen_model, "voice": settings.voice_model}),
         "jobs": jobs,
-        **summary(done),
+        "clock": "virtual",
+        **summary(ours),
+        "failed": failed(scenes, ours),
+        "cancellers": {"ours": _shares(ours[::_BESIDE]), "webrtc": _shares(theirs)} if theirs else None,
     }
 
 
-def _run_all(
-    settings: Settings, prepared: Prepared, scenes: Sequence[Alone | Sounding], jobs: int
-) -> Iterable[AloneResult | SoundingResult]:
-    if jobs == 1:
-        here = world(prepared, recogniser_for(settings))
-        yield from (run(scene, here) for scene in scenes)
-        return
-    # A process of its own for each: the recogniser's threads do not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(settings, prepared)) as pool:
-        yield from pool.map(_one, scenes)
-
-
-def _begin(settings: Settings, prepared: Prepared) -> None:
-    global _world
-    # Each process has a core: recognisers that each want them all would stand in one another's way.
-    _world = world(prepared, recogniser_for(settings.model_copy(update={"threads": 1})))
-
-
-def _one(scene: Alone | Sounding) -> AloneResult | SoundingResult:
-    assert _world is not None  # noqa: S101 - the pool begins with `_begin`
-    return run(scene, _world)
-
-
-def summary(done: Sequence[AloneResult | SoundingResult]) -> dict[str, Any]:
+def summary(done: Sequence[Result]) -> dict[str, Any]:
     """What came of it all. Pure."""
     lonely = [one for one in done if isinstance(one, AloneResult)]
     sounds = [one for one in done if isinstance(one, SoundingResult)]
@@ -94,6 +75,40 @@ def summary(done: Sequence[AloneResult | SoundingResult]) -> dict[str, Any]:
             "by_kind": {name: _others(group) for name, group in _grouped(others, "kind").items()},
         },
         "fixed": [_fixed(threshold, lonely, people, others) for threshold in THRESHOLDS],
+    }
+
+
+def failed(scenes: Sequence[Alone | Sounding], done: Sequence[Result]) -> list[dict[str, Any]]:
+    """The sounds that were taken for what they are not, so that each can be run again by itself. Pure."""
+    return [
+        {
+            "setting": one.setting,
+            "kind": one.kind,
+            "text": one.text,
+            "level": round(scene.level, 3),
+            "gain": round(scene.room.gain, 3),
+            "delay_s": scene.room.delay_s,
+            "reverberation_s": scene.room.reverberation_s,
+            "first": scene.first,
+            "seed": scene.room.seed,
+            "early": one.early,
+            "holds": one.holds,
+            "heard": one.heard,
+        }
+        for scene, one in zip(scenes, done, strict=True)
+        if isinstance(scene, Sounding)
+        and isinstance(one, SoundingResult)
+        and (one.early or one.interrupted != (one.kind == "person"))
+    ]
+
+
+def _shares(done: Sequence[Result]) -> dict[str, Any]:
+    """The same scenes with one canceller: what it found, and what it lost."""
+    whole = summary(done)
+    return {
+        "nobody": {name: whole["nobody"][name] for name in ("minutes", "self_interruptions", "holds")},
+        "interruptions": {name: whole["interruptions"][name] for name in ("n", "found", "silence_ms", "words_heard")},
+        "noises": {name: whole["noises"][name] for name in ("n", "held", "answers_lost")},
     }
 
 
@@ -217,6 +232,12 @@ def table(result: dict[str, Any]) -> str:
         f"{_shown(row['silence_ms']['p95']):>8}{_shown(row['answers_lost']):>8}"
         for row in result["fixed"]
     ]
+    for name, one in (result.get("cancellers") or {}).items():
+        lines.append(
+            f"one scene in {_BESIDE}, {name}: {one['nobody']['self_interruptions']} self-interruptions in "
+            f"{one['nobody']['minutes']:.0f} min, {_shown(one['interruptions']['found'])} of "
+            f"{one['interruptions']['n']} found, {_shown(one['noises']['answers_lost'])} of {one['noises']['n']} lost"
+        )
     return "\n".join(lines)
 
 

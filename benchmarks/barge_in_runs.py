@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from asr import Ear, Silero, Transcript, WhisperRecogniser
-from benchmarks.barge_in_scenes import ANSWERS, GREETING, VOICES, Alone, Room, Sounding
+from asr import Ear, Silero, WhisperRecogniser
+from benchmarks.barge_in_scenes import ANSWERS, GREETING, Alone, Room, Sounding
+from benchmarks.barge_in_speech import Prepared, from_onset
 from echo import level_of
 from firstword.testing.clock import run_virtually
 from firstword.testing.device import Device
@@ -21,12 +23,13 @@ from firstword.testing.lanes import RememberingEngine, RememberingRecogniser, Vi
 from firstword.testing.room import EchoRoom, Samples
 from firstword.testing.sounds import NOISES
 from firstword.testing.talks import FRAME_S, Talk, hears_with
-from sound import Pcm, resample
-from tts.engine import Engine
 from voice.answer import OUT_HZ
+from voice.parts import CancellerPort
 
 # What a recogniser call takes on two cores, in virtual time (tiny.en with a window of 8 s: 77 to 131 ms).
 RECOGNISE_S = 0.13
+# And what working out how to clean a candidate takes: 20 to 45 ms.
+FIT_S = 0.045
 # After the person has finished the server has this long to have understood.
 _PATIENCE_S = 3.5
 _FRAME = round(FRAME_S * OUT_HZ)
@@ -34,6 +37,8 @@ _BETWEEN_S = 1.5
 # With nobody there, and once all is decided, nobody waits for a frame: two at a time take half the arithmetic. The bar
 # judges 20 ms all the same, but learns the lag from every second level.
 _ALONE_FRAME_S = 0.04
+
+Canceller = Callable[[], CancellerPort]
 
 
 @dataclass(slots=True)
@@ -70,16 +75,6 @@ class SoundingResult:
 
 
 @dataclass(slots=True)
-class Prepared:
-    """The part of a world that can be sent to another process."""
-
-    pieces: dict[str, Pcm]
-    piece_hz: int
-    streams: dict[str, Samples]
-    speech: dict[tuple[str, int], Samples]
-
-
-@dataclass(slots=True)
 class World:
     """What every scene shares: speech that was made once, and the models."""
 
@@ -89,34 +84,16 @@ class World:
     silero: Silero
 
 
-def prepare(engine: Engine, texts: tuple[str, ...], answers: tuple[str, ...] = (GREETING, *ANSWERS)) -> Prepared:
-    """Speak everything once: `answers` as the server would send them, and `texts` in each voice."""
-    pieces: dict[str, Pcm] = {}
-    streams = {
-        text: run_virtually(
-            _stream(RememberingEngine(engine, sample_rate_hz=engine.sample_rate_hz, known=pieces), text)
-        )
-        for text in answers
-    }
-    speech = {}
-    for text in texts:
-        spoken = Pcm.join(list(engine.speak(text)))
-        for voice, faster in enumerate(VOICES):
-            shifted = resample(Pcm(spoken.samples, round(spoken.rate_hz * faster)), OUT_HZ).samples
-            speech[text, voice] = _from_onset(shifted / max(1e-6, float(np.abs(shifted).max())))
-    return Prepared(pieces, engine.sample_rate_hz, streams, speech)
-
-
 def world(prepared: Prepared, recogniser: WhisperRecogniser) -> World:
     """`prepared` with the models loaded."""
     return World(prepared, RememberingRecogniser(recogniser), RememberingRecogniser(recogniser.careful()), Silero())
 
 
-def run(scene: Alone | Sounding, world: World) -> AloneResult | SoundingResult:
-    """One scene."""
+def run(scene: Alone | Sounding, world: World, *, canceller: Canceller | None = None) -> AloneResult | SoundingResult:
+    """One scene; `canceller` makes an echo canceller that hears the microphone first."""
     if isinstance(scene, Alone):
-        return run_virtually(_alone(scene, world))
-    return run_virtually(_sounding(scene, world))
+        return run_virtually(_alone(scene, world, canceller))
+    return run_virtually(_sounding(scene, world, canceller))
 
 
 def sound_of(scene: Sounding, world: World) -> Samples:
@@ -124,12 +101,12 @@ def sound_of(scene: Sounding, world: World) -> Samples:
     if scene.text:
         return world.made.speech[scene.text, scene.voice] * np.float32(scene.level)
     made = NOISES[scene.kind](np.random.default_rng(scene.room.seed), OUT_HZ)
-    return _from_onset(made.astype(np.float32)) * np.float32(scene.level)
+    return from_onset(made.astype(np.float32)) * np.float32(scene.level)
 
 
-async def _alone(scene: Alone, world: World) -> AloneResult:
+async def _alone(scene: Alone, world: World, canceller: Canceller | None) -> AloneResult:
     result = AloneResult(scene.room.gain, scene.room.delay_s)
-    talk = _talk(scene.room, world, [GREETING, *ANSWERS], frame_s=_ALONE_FRAME_S)
+    talk = _talk(scene.room, world, [GREETING, *ANSWERS], canceller, frame_s=_ALONE_FRAME_S)
     wanted = round(scene.minutes * 60 * OUT_HZ)
     try:
         while talk.device.played < wanted:
@@ -148,10 +125,10 @@ async def _alone(scene: Alone, world: World) -> AloneResult:
     return result
 
 
-async def _sounding(scene: Sounding, world: World) -> SoundingResult:
+async def _sounding(scene: Sounding, world: World, canceller: Canceller | None) -> SoundingResult:
     result = SoundingResult(scene.room.setting, scene.kind, scene.text)
     answer = ANSWERS[scene.answer]
-    talk = _talk(scene.room, world, [answer] if scene.first else [GREETING, answer], keeps=True)
+    talk = _talk(scene.room, world, [answer] if scene.first else [GREETING, answer], canceller, keeps=True)
     near = sound_of(scene, world)
     try:
         if not scene.first:
@@ -219,7 +196,15 @@ def _open_loop(scene: Sounding, world: World, near: Samples) -> list[tuple[float
     return records
 
 
-def _talk(room: Room, world: World, answers: list[str], *, keeps: bool = False, frame_s: float = FRAME_S) -> Talk:
+def _talk(
+    room: Room,
+    world: World,
+    answers: list[str],
+    canceller: Canceller | None,
+    *,
+    keeps: bool = False,
+    frame_s: float = FRAME_S,
+) -> Talk:
     loop = asyncio.get_running_loop()
     lane = VirtualLane(job_s=RECOGNISE_S)
     ear = Ear(world.recogniser, lane, careful=world.careful, silero=world.silero, clock=loop.time)
@@ -230,6 +215,8 @@ def _talk(room: Room, world: World, answers: list[str], *, keeps: bool = False, 
         listener=hears_with(ear),
         lane=VirtualLane(),
         frame_s=frame_s,
+        fit_s=FIT_S,
+        canceller=canceller,
     )
 
 
@@ -242,34 +229,6 @@ def _echo_room(room: Room) -> EchoRoom:
         noise=room.noise,
         seed=room.seed,
     )
-
-
-async def _stream(engine: RememberingEngine, text: str) -> Samples:
-    """What the server sends for `text`, as s16 samples."""
-    loop = asyncio.get_running_loop()
-    silent = Ear(_Nobody(), VirtualLane(), silero=Silero(), clock=loop.time)
-    device = Device(EchoRoom(gain=0.0, delay_s=0.0, rate_hz=OUT_HZ), keeps=True)
-    talk = Talk(device, answers=[text], engine=engine, listener=hears_with(silent), lane=VirtualLane())
-    try:
-        talk.ask("Go on.")
-        await talk.until_quiet()
-    finally:
-        await talk.close()
-    sent: Samples = np.frombuffer(bytes(device.kept), dtype="<i2")
-    return sent
-
-
-class _Nobody:
-    """A recogniser for a room in which nobody speaks."""
-
-    name = "nobody"
-    languages = None
-
-    def recognise(self, pcm: Pcm, *, language: str, hint: str = "", word_times: bool = False) -> Transcript:
-        raise AssertionError("somebody was heard where nobody is")
-
-    def warm(self) -> None:
-        """Nothing to warm."""
 
 
 class _Pairs:
@@ -301,14 +260,3 @@ def _heard(talk: Talk) -> list[str]:
 
 def _digest(samples: Samples) -> str:
     return hashlib.sha256(np.ascontiguousarray(samples).tobytes()).hexdigest()
-
-
-def _from_onset(samples: Samples) -> Samples:
-    """`samples` from the first 10 ms over -30 dB of the loudest 100 ms: the rule by which ends of speech are found."""
-    step = OUT_HZ // 100
-    blocks = samples[: len(samples) // step * step].reshape(-1, step)
-    power = np.square(blocks, dtype=np.float64).mean(axis=1)
-    loudest = np.convolve(power, np.ones(10) / 10, mode="same").max()
-    loud = np.flatnonzero(power > loudest * 1e-3)
-    begun: Samples = samples[int(loud[0]) * step :] if loud.size else samples
-    return begun

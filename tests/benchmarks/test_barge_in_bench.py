@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from benchmarks.barge_in import crossing, onset_heard, summary, table, words_heard
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.barge_in import _BESIDE, crossing, failed, onset_heard, summary, table, words_heard
+from benchmarks.barge_in_pool import Task, run_all
 from benchmarks.barge_in_runs import AloneResult, SoundingResult
-from benchmarks.barge_in_scenes import DELAYS_S, LEAKS, alone, interruptions, noises
+from benchmarks.barge_in_scenes import (
+    ANSWERS,
+    DELAYS_S,
+    GREETING,
+    LEAKS,
+    Alone,
+    Room,
+    Sounding,
+    alone,
+    interruptions,
+    noises,
+)
+from benchmarks.barge_in_speech import speak
+from firstword.settings import load_settings
 
 
 def test_every_leak_meets_every_delay_and_the_minutes_add_up() -> None:
@@ -55,3 +74,54 @@ def test_the_summary_counts_what_was_measured() -> None:
     assert fixed[0.25]["answers_lost"] == 1.0
     assert fixed[0.5]["found"] == 0.0
     assert "0 self-interruptions" in table(result)
+
+
+def test_the_scenes_that_are_run_again_with_the_other_canceller_are_of_every_kind() -> None:
+    again = [*alone(1_000), *interruptions(500), *noises(500)][::_BESIDE]
+    sounds = [scene for scene in again if isinstance(scene, Sounding)]
+    assert len({scene.room.delay_s for scene in again if isinstance(scene, Alone)}) >= 5
+    assert len({scene.kind for scene in sounds}) >= 10
+    assert len({scene.text for scene in sounds if scene.kind == "person"}) == 12
+
+
+def test_what_was_taken_for_what_it_is_not_is_told_with_its_scene() -> None:
+    scenes = [*alone(1_000)[:1], *interruptions(2), *noises(1)]
+    done = [
+        AloneResult(0.0, 0.0),
+        SoundingResult(scenes[1].room.setting, "person", "Stop.", interrupted=True),
+        SoundingResult(scenes[2].room.setting, "person", "Wait a moment.", holds=1, heard="white"),
+        SoundingResult(scenes[3].room.setting, scenes[3].kind, "", interrupted=True),
+    ]
+    told = failed(scenes, done)
+    assert [(one["kind"], one["seed"]) for one in told] == [
+        ("person", scenes[2].room.seed), (scenes[3].kind, scenes[3].room.seed),
+    ]  # fmt: skip
+    assert told[0]["heard"] == "white"
+
+
+@pytest.mark.models
+@pytest.mark.timeout(300)
+def test_two_processes_run_scenes_with_either_canceller_and_give_them_back_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load_settings(single_user=True, data=tmp_path)
+    room = Room("loudspeaker", 0.4, 0.1, 0.15, 0.001, 7)
+    person = Sounding(room, "person", "No, that is not what I meant.", 1, 0.7, 0, 2.5, first=False)
+    scenes = [person, Alone(room, 0.2), person]
+    tasks = [Task(scenes[0]), Task(scenes[1], webrtc=True), Task(scenes[2], webrtc=True)]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = list(run_all(settings, tasks, lambda: speak(settings, (person.text,)), jobs=2))
+    first, nobody, second = done
+    assert isinstance(first, SoundingResult)
+    assert isinstance(nobody, AloneResult)
+    assert isinstance(second, SoundingResult)
+    assert first.interrupted
+    assert second.interrupted
+    assert nobody.minutes >= 0.2
+    assert nobody.self_interruptions == 0
+    # What was spoken once is the same the next time.
+    (kept,) = (tmp_path / "firstword" / "barge-in").iterdir()
+    again, before = speak(settings, (person.text,)), kept.stat().st_mtime_ns
+    assert kept.stat().st_mtime_ns == before
+    assert set(again.streams) == {GREETING, *ANSWERS}
+    assert np.array_equal(again.speech[person.text, 1], speak(settings, (person.text,)).speech[person.text, 1])

@@ -106,6 +106,24 @@ def test_a_result_is_kept_where_one_says_and_a_quick_one_not_with_the_projects_o
     assert "quick run" in refused.output
 
 
+def test_what_was_counted_on_a_virtual_clock_is_quoted_of_a_busy_machine_too(tmp_path: Path) -> None:
+    fixed = [
+        {"threshold": 0.12, "found": 0.9, "answers_lost": 0.8, "self_interruptions": 4000},
+        {"threshold": 0.5, "found": 0.3, "answers_lost": 0.1, "self_interruptions": 40},
+    ]
+    result = {
+        **told("2026-11-30", quotable=False, bench="barge-in"),
+        "nobody": {"minutes": 1000.4, "self_interruptions": 0},
+        "interruptions": {"found": 0.976, "silence_ms": {"p95": 178.0}},
+        "noises": {"answers_lost": 0.004},
+        "fixed": fixed,
+    }
+    save(result, tmp_path)
+    assert "barge-in" not in table(tmp_path)
+    save({**result, "clock": "virtual"}, tmp_path)
+    assert "a fixed threshold of 0.5: 30.0%, 10.0%, 40 | 97.6%, 0.4%, 0 | 178 to silence" in table(tmp_path)
+
+
 def test_figures_stand_between_the_marks_with_machine_and_day(tmp_path: Path) -> None:
     core = {**told("2026-11-30", quotable=True, bench="core"), "databases": {"sqlite": {"turn_ms": {"p50": 1.44}}}}
     save(core, tmp_path)

@@ -88,6 +88,29 @@ def talked(
     return run_virtually(main())
 
 
+@pytest.mark.parametrize("reverberation_s", [0.0, 0.2])
+@pytest.mark.parametrize("delay_s", [0.0, 0.013, 0.3])
+def test_a_room_is_the_same_however_its_sound_is_cut(delay_s: float, reverberation_s: float) -> None:
+    random = np.random.default_rng(5)
+    played = random.normal(0, 0.1, OUT_HZ).astype(np.float32)
+
+    def room() -> EchoRoom:
+        return EchoRoom(gain=0.5, delay_s=delay_s, rate_hz=OUT_HZ, reverberation_s=reverberation_s, seed=3)
+
+    whole, cut, at = room().hear(played), [], 0
+    in_parts = room()
+    while at < len(played):
+        size = int(random.integers(1, 2_000))
+        cut.append(in_parts.hear(played[at : at + size]))
+        at += size
+    assert np.allclose(np.concatenate(cut), whole, atol=1e-5)
+    late = round(delay_s * OUT_HZ)
+    assert not whole[:late].any()
+    # The direct sound comes first, and nothing of the walls within 5 ms of it.
+    first = whole[late : late + OUT_HZ // 250]
+    assert np.allclose(first / first[0], played[: len(first)] / played[0], rtol=1e-2, atol=1e-2)
+
+
 def interrupted(talk: Talk) -> int:
     return len(talk.of("output_audio_buffer.cleared"))
 
@@ -261,15 +284,18 @@ def test_a_yes_to_the_question_at_the_end_is_an_answer_and_before_it_a_noise() -
 @pytest.mark.models
 def test_v3_the_first_word_of_an_interruption_is_in_the_transcript(tmp_path: Path) -> None:
     """With the real voice, the real recogniser, and our own voice in the microphone."""
-    from benchmarks.barge_in_runs import prepare, run, world
+    from benchmarks.barge_in_runs import run, world
     from benchmarks.barge_in_scenes import ANSWERS, GREETING, Room, Sounding
+    from benchmarks.barge_in_speech import prepare
     from firstword.hearing import recogniser_for
     from firstword.settings import load_settings
     from firstword.voices import engine_for
 
     settings = load_settings(single_user=True, data=tmp_path)
     texts = ("No, that is not what I meant.",)
-    here = world(prepare(engine_for(settings), texts, (GREETING, ANSWERS[0])), recogniser_for(settings))
+    voice = engine_for(settings)
+    engine = RememberingEngine(voice, sample_rate_hz=voice.sample_rate_hz)
+    here = world(prepare(engine, texts, (GREETING, ANSWERS[0])), recogniser_for(settings))
     for text in texts:
         for gain in (0.0, 0.3):
             room = Room("loudspeaker", gain, 0.1, 0.15, 0.001, 7)

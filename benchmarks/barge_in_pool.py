@@ -1,0 +1,91 @@
+"""The processes in which `firstword bench barge-in` runs its scenes: a core for each, the models loaded once in each.
+
+It decides nothing about scenes and sums nothing up. The one rule: results come in the order of what was asked for,
+however many processes there are.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from threading import Barrier
+
+from benchmarks.barge_in_runs import AloneResult, SoundingResult, World, run, world
+from benchmarks.barge_in_scenes import Alone, Sounding
+from benchmarks.barge_in_speech import Prepared
+from firstword.hearing import canceller_for, recogniser_for
+from firstword.settings import Settings
+
+Result = AloneResult | SoundingResult
+# All processes are there to be handed what was prepared, or one of them is not coming.
+_TOGETHER_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A scene; with `webrtc`, WebRTC's echo canceller hears the microphone first."""
+
+    scene: Alone | Sounding
+    webrtc: bool = False
+
+
+def has_webrtc() -> bool:
+    """Whether WebRTC's canceller can be had: the extra `livekit` is installed."""
+    return importlib.util.find_spec("livekit") is not None
+
+
+def run_all(settings: Settings, tasks: Sequence[Task], speak: Callable[[], Prepared], *, jobs: int) -> Iterator[Result]:
+    """The result of each task, in their order. What is said is spoken here, by `speak`, while the processes load."""
+    if jobs == 1:
+        here = world(speak(), recogniser_for(settings))
+        yield from (_run(task, here, settings) for task in tasks)
+        return
+    # A process of its own for each: the recogniser's threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(jobs)
+    # Each process has a core: recognisers that each want them all would stand in one another's way.
+    single = settings.model_copy(update={"threads": 1})
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(single, barrier)) as pool:
+        starting = [pool.submit(_started) for _ in range(jobs)]
+        spoken = speak()
+        for one in [*starting, *[pool.submit(_take, spoken) for _ in range(jobs)]]:
+            one.result()
+        yield from pool.map(_one, tasks)
+
+
+class _Process:
+    """What one process holds between its tasks."""
+
+    settings: Settings
+    barrier: Barrier
+    world: World
+
+
+def _begin(settings: Settings, barrier: Barrier) -> None:
+    _Process.settings, _Process.barrier = settings, barrier
+    _Process.world = world(Prepared({}, 0, {}, {}), recogniser_for(settings))
+    # What is loaded stays: nobody needs to look through it for what could go.
+    gc.freeze()
+
+
+def _started() -> None:
+    """Nothing: a process is begun when there is something to do."""
+
+
+def _take(spoken: Prepared) -> None:
+    _Process.world.made = spoken
+    # Nobody is handed a second one while others have none.
+    _Process.barrier.wait(_TOGETHER_S)
+
+
+def _one(task: Task) -> Result:
+    return _run(task, _Process.world, _Process.settings)
+
+
+def _run(task: Task, here: World, settings: Settings) -> Result:
+    first = canceller_for(settings.model_copy(update={"webrtc_canceller": task.webrtc}))
+    return run(task.scene, here, canceller=first)
