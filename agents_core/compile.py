@@ -29,6 +29,11 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SLUG_CHARS = 60
 _KIT_BOTS = Path(__file__).parent / "kit" / "bots"
 _T = TypeVar("_T")
+# The folders of a site; what stands beside them are facts, and bots where they have no folder of their own.
+FOLDERS = ("bots", "skills", "tools", "commands", "pages")
+# What somebody may have meant as one of these files. A README or a picture beside the bots is nobody's mistake.
+_TEXT_LIKE = (".md", ".markdown", ".mdx")
+BESIDE = (*_TEXT_LIKE, ".toml")
 ALL = "all"
 # Lists that a bot which extends another adds to; everything else of its own stands in place of the other's.
 _ADDED = ("tools", "skills")
@@ -127,14 +132,10 @@ def bot_files(folder: Path) -> list[Path]:
 
 def all_files(folder: Path) -> list[Path]:
     """Every file a compile would read."""
-    places = [folder / name for name in ("skills", "tools", "commands", "pages") if (folder / name).is_dir()]
+    places = [folder / name for name in FOLDERS[1:] if (folder / name).is_dir()]
     beside = [file for place in places for file in place.iterdir() if file.is_file() and file.name[0] != "."]
     facts = [folder / name for name in ("house.toml", "catalog.toml", "whats-on.toml", "people.toml")]
     return [*bot_files(folder), *sorted(beside), *(file for file in facts if file.is_file())]
-
-
-# What somebody may have meant as one of these files. A README or a picture beside the bots is nobody's mistake.
-_TEXT_LIKE = (".md", ".markdown", ".mdx")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,16 @@ nothing for the people talking to its bot; the earlier version goes on, and the 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from agents_core.audience import Held
 from agents_core.bots import Bot
-from agents_core.compile import Compiled, all_files, bot_files, compile_folder
+from agents_core.compile import BESIDE, FOLDERS, Compiled, bot_files, compile_folder
 from agents_core.errors import ContentRefused
 from agents_core.matter import Refusal
 from agents_core.offer import Offer, Skill, offer
@@ -35,6 +37,7 @@ class Bots(Mapping[str, Bot]):
 
     def __init__(self, folder: Path, *, clock: Callable[[], float]) -> None:
         self._folder = folder
+        self._places = [(str(folder), BESIDE), *((str(folder / name), ("",)) for name in FOLDERS)]
         self._clock = clock
         self._looked_s = clock()
         if not folder.is_dir():
@@ -127,14 +130,19 @@ class Bots(Mapping[str, Bot]):
         return len(self._compiled.bots)
 
     def _look(self) -> _Seen:
+        """Every file that a compile may read, and when it was written.
+
+        Somebody who has just asked waits for this, so it is one scan a folder: a path object for each file took longer
+        than everything else before the model is asked.
+        """
         seen = []
-        for file in all_files(self._folder):
-            try:
-                stat = file.stat()
-            except FileNotFoundError:
-                continue
-            seen.append((str(file), stat.st_mtime_ns, stat.st_size))
-        return tuple(seen)
+        for place, endings in self._places:
+            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(place) as entries:
+                for entry in entries:
+                    if entry.name[0] != "." and entry.name.lower().endswith(endings) and entry.is_file():
+                        stat = entry.stat()
+                        seen.append((entry.path, stat.st_mtime_ns, stat.st_size))
+        return tuple(sorted(seen))
 
 
 class FromFiles:

@@ -131,6 +131,31 @@ async def test_a_changed_file_is_served_and_a_refused_one_leaves_the_last_good(t
     assert list(bots) == ["guide"]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_noticed"),
+    [
+        ("people.toml", True),
+        ("pages/a.md", True),
+        ("commands/x.md", True),
+        ("tools/spec.yaml", True),
+        ("firstword.db", False),
+        ("bots/.guide.md.swp", False),
+    ],
+)
+async def test_a_look_notices_every_file_of_a_site_and_nothing_else(
+    tmp_path: Path, name: str, is_noticed: bool
+) -> None:
+    now_s = [0.0]
+    folder = content(tmp_path, guide=BOT)
+    bots = Bots(folder, clock=lambda: now_s[0])
+    before = bots.compiled
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text("x", "utf-8")
+    now_s[0] += 1.0
+    await bots.fresh()
+    assert (bots.compiled is not before) is is_noticed
+
+
 def test_a_folder_without_one_good_bot_is_refused_with_its_reasons(tmp_path: Path) -> None:
     with pytest.raises(ContentRefused, match=r"bots/x\.md:1: "):
         Bots(content(tmp_path, x="no"), clock=float)
