@@ -2,11 +2,12 @@
 
 from grant.claims import LONGEST_S, Grant
 from grant.http import bearer, error_body, error_response, granted, refusal
-from grant.route import GrantRoute, holder
+from grant.route import BareGrantRoute, GrantRoute, holder
 from grant.signer import GrantRefused, Signer
 
 __all__ = [
     "LONGEST_S",
+    "BareGrantRoute",
     "Grant",
     "GrantRefused",
     "GrantRoute",

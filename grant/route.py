@@ -17,20 +17,35 @@ from grant.claims import Grant
 from grant.http import granted, refusal
 from grant.signer import GrantRefused, Signer
 
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
 
 class GrantRoute(APIRoute):
     """Turns a `GrantRefused` into the one 401: `APIRouter(route_class=GrantRoute)`."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
+    def get_route_handler(self) -> Handler:
+        return _guarded(super().get_route_handler())
 
-        async def guarded(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except GrantRefused:
-                return refusal()
 
-        return guarded
+class BareGrantRoute(GrantRoute):
+    """The same for a handler that takes the request, reads it itself, and gives the response.
+
+    FastAPI's reading of parameters, of which there are none, is left out of the way to the first word.
+    """
+
+    def get_route_handler(self) -> Handler:
+        handle: Handler = self.endpoint
+        return _guarded(handle)
+
+
+def _guarded(handle: Handler) -> Handler:
+    async def guarded(request: Request) -> Response:
+        try:
+            return await handle(request)
+        except GrantRefused:
+            return refusal()
+
+    return guarded
 
 
 def holder(signer: Signer) -> Callable[[Request], Coroutine[Any, Any, Grant]]:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from agents_core import Ask, Bot, Ceilings, Event
-from grant import Grant, GrantRoute, Signer, error_body, error_response, granted
+from grant import BareGrantRoute, Grant, GrantRoute, Signer, error_body, error_response, granted
 from llm_door.answer import Answer, Pace
 from llm_door.asked import Asked, read
 from llm_door.errors import RequestRefused
@@ -76,7 +76,6 @@ def create_door(
             ours=request.headers.get(TRACE_HEADER) == "1",
         )
 
-    @router.post("/v1/chat/completions", openapi_extra=_CHAT)
     async def chat(request: Request) -> Response:
         held = granted(signer, request.headers)
         try:
@@ -93,6 +92,10 @@ def create_door(
             include_usage=asked.include_usage,
             pace=pace or Pace(),
         )
+
+    router.add_api_route(
+        "/v1/chat/completions", chat, methods=["POST"], openapi_extra=_CHAT, route_class_override=BareGrantRoute
+    )
 
     @router.get("/v1/models")
     async def models(request: Request) -> Response:

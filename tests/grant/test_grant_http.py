@@ -66,6 +66,7 @@ def test_an_error_has_the_shape_that_openai_clients_read() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert sorted(grant.__all__) == [
+        "BareGrantRoute",
         "Grant",
         "GrantRefused",
         "GrantRoute",
