@@ -16,6 +16,7 @@ from grant import error_body
 
 COMMENT = b": still here\n\n"
 DONE = b"data: [DONE]\n\n"
+_AFTER_WORDS = '},"finish_reason":null}]}\n\n'
 # Endings that stopped an answer short are told as OpenAI tells a spent token limit.
 _CUT_SHORT: frozenset[Ending] = frozenset({"out_of_money", "out_of_steps", "out_of_time"})
 
@@ -34,9 +35,9 @@ def usage_field(usage: Usage) -> dict[str, int]:
     }
 
 
-def _json(value: object) -> str:
-    """On one line and in ASCII: clients that split lines at U+2028 or U+0085 would cut it in two."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
+# On one line and in ASCII: clients that split lines at U+2028 or U+0085 would cut it in two. Made once: `json.dumps`
+# makes an encoder for each call that asks for anything.
+_json = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +52,20 @@ class Wire:
     model: str
     ours: bool = False
     _head: str = field(init=False)
+    _words: str = field(init=False)
 
     def __post_init__(self) -> None:
         head = {"id": self.id, "object": "chat.completion.chunk", "created": self.created, "model": self.model}
         object.__setattr__(self, "_head", "data: " + _json(head)[:-1] + ',"choices":')
+        object.__setattr__(self, "_words", self._head + '[{"index":0,"delta":{"content":')
 
     def role(self) -> bytes:
         """The first chunk, sent before there is a word."""
         return self._choice({"role": "assistant", "content": ""})
 
     def delta(self, text: str) -> bytes:
-        """Words."""
-        return self._choice({"content": text})
+        """Words. Only they are new in it: everything around them is written once a stream."""
+        return (self._words + _json(text) + _AFTER_WORDS).encode("ascii")
 
     def aside(self, event: Busy | Passages | Component | Act) -> bytes:
         """What is not words, for a client of ours; nothing for any other."""
