@@ -3,6 +3,7 @@
 from agents_core.bots import Bot, BotVoice
 from agents_core.compile import all_files, check_bots, compile_folder
 from agents_core.core import Core
+from agents_core.deadline import Alarm, Deadline
 from agents_core.embedding import MiniLM
 from agents_core.errors import AskRefused, ContentRefused, CoreError, OverLimit, ProviderFault, Uncounted, UnknownBot
 from agents_core.events import (
@@ -44,6 +45,7 @@ from agents_core.tools import Answered, Handed, Tool
 __all__ = [
     "WINDOWS",
     "Act",
+    "Alarm",
     "Answered",
     "AnthropicProvider",
     "Ask",
@@ -57,6 +59,7 @@ __all__ = [
     "ContentRefused",
     "Core",
     "CoreError",
+    "Deadline",
     "Delta",
     "Done",
     "Ending",

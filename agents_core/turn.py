@@ -13,7 +13,6 @@ are all there is of it.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
@@ -23,6 +22,7 @@ from typing import TypeVar
 from agents_core import prompt
 from agents_core.asking import Asking
 from agents_core.bots import Bot
+from agents_core.deadline import Deadline
 from agents_core.errors import LeaseLost, ProviderFault
 from agents_core.events import Busy, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
 from agents_core.ledger import Ledger
@@ -100,7 +100,7 @@ class Turn:
         self._listened = listened
         self._giving_back = False
         self._over = False
-        self._wait: asyncio.Timeout | None = None
+        self._deadline = Deadline()
         self._grip = means.keeper.hold(held, self._interrupt, patient=listened)
         self._ledger = Ledger(means, held, self._grip, listened=listened)
 
@@ -144,6 +144,7 @@ class Turn:
         finally:
             if not self._over:
                 await self._leave()
+            self._deadline.close()
             self._means.keeper.let_go(self._grip)
 
     async def _drive(self) -> AsyncGenerator[Event, None]:
@@ -270,22 +271,17 @@ class Turn:
 
     async def _waiting(self, what: Awaitable[T]) -> T:
         """Wait for somebody outside, but no longer than the run has, nor past a cancel. Raises `_Interrupted`."""
-        left_s = time_left_s(self._run, self._clock() + self._offset_s)
+        broken_off = self._grip.cancelled or self._grip.lost or self._giving_back
+        left_s = 0.0 if broken_off else time_left_s(self._run, self._clock() + self._offset_s)
         try:
-            async with asyncio.timeout(max(0.0, left_s)) as self._wait:
-                if self._grip.cancelled or self._grip.lost or self._giving_back:
-                    self._interrupt()
-                return await what
+            return await self._deadline.wait(what, left_s)
         except TimeoutError:
-            if self._wait is not None and self._wait.expired():
+            if self._deadline.rang:
                 raise _Interrupted from None
             raise
-        finally:
-            self._wait = None
 
     def _interrupt(self) -> None:
-        if self._wait is not None and not self._wait.expired():
-            self._wait.reschedule(0.0)
+        self._deadline.hurry()
 
     async def _finish(self, ending: Ending, steps: tuple[Step, ...]) -> AsyncGenerator[Event, None]:
         for delta in self._words(ending):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,8 +17,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from agents_core import (
+    Alarm,
     AskRefused,
     CoreError,
+    Deadline,
     Delta,
     Done,
     Event,
@@ -39,6 +42,8 @@ STREAM_HEADERS = {
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",
 }
+_RUN_HEADER = RUN_HEADER.lower().encode()
+_HEADERS = [(name.lower().encode(), value.encode()) for name, value in STREAM_HEADERS.items()]
 _FAULT = "this answer broke off through a fault of the server's own; ask again"
 # So many events wait for a client that reads slowly; then the core waits too.
 _AHEAD = 64
@@ -74,10 +79,11 @@ class _Broken:
 class _Source:
     """The core's events, read by one task of their own: an iterator with deadlines inside may not change tasks."""
 
-    def __init__(self, events: AsyncIterator[Event]) -> None:
+    def __init__(self, events: AsyncIterator[Event], silence_s: float) -> None:
         self._events = events
         self._ready: asyncio.Queue[Event | _Broken | None] = asyncio.Queue(_AHEAD)
         self._left = False
+        self._silence, self._silence_s = Alarm(self._wake), silence_s
 
     async def read(self) -> None:
         """Read to the end. Cancelling it closes the iterator."""
@@ -102,19 +108,35 @@ class _Source:
         while (await receive())["type"] != "http.disconnect":
             pass
         self._left = True
-        with contextlib.suppress(asyncio.QueueFull):
-            self._ready.put_nowait(None)
+        self._wake()
 
-    async def next(self, wait_s: float | None) -> Event | _Broken | None:
-        """The next event, or None after `wait_s` of silence. Raises `_Left` when the client has gone."""
-        event: Event | _Broken | None = None
+    async def first(self, wait_s: float) -> Event | _Broken | None:
+        """The first event, or None after `wait_s`. Raises `_Left` when the client has gone."""
         with contextlib.suppress(TimeoutError):
-            if not self._left:
-                async with asyncio.timeout(wait_s):
-                    event = await self._ready.get()
+            async with asyncio.timeout(wait_s):
+                return await self._take()
+        return None
+
+    async def next(self) -> Event | _Broken | None:
+        """The next event, or None after a long silence. Raises `_Left` when the client has gone."""
+        self._silence.set(self._silence_s)
+        event = await self._take()
+        self._silence.unset()
+        return event
+
+    async def _take(self) -> Event | _Broken | None:
+        event = None if self._left else await self._ready.get()
         if self._left:
             raise _Left
         return event
+
+    def close(self) -> None:
+        """Nothing more is waited for."""
+        self._silence.close()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(asyncio.QueueFull):
+            self._ready.put_nowait(None)
 
     def rest(self) -> list[Event | _Broken]:
         """What is here already, so that it can go out in one write."""
@@ -147,7 +169,8 @@ class Answer(Response):
         self._trace: Trace | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        source = _Source(self._open_events())
+        # Without a stream nothing can be said of a silence.
+        source = _Source(self._open_events(), self._pace.comment_s if self._stream else math.inf)
         reading = asyncio.create_task(source.read())
         leaving = asyncio.create_task(source.watch(receive))
         try:
@@ -159,6 +182,7 @@ class Answer(Response):
                 # The answer is whole; the core may still be putting its papers away.
                 await asyncio.wait({reading}, timeout=_AFTER_S)
         finally:
+            source.close()
             for task in (reading, leaving):
                 task.cancel()
             for over in await asyncio.gather(reading, leaving, return_exceptions=True):
@@ -166,29 +190,30 @@ class Answer(Response):
                     log.error("closing an answer raised %s", type(over).__name__)
 
     async def _send_stream(self, source: _Source, scope: Scope, receive: Receive, send: Send) -> None:
-        first = await source.next(self._pace.first_event_s)
+        first = await source.first(self._pace.first_event_s)
         if isinstance(first, Failed | _Broken):
             await _refusal(first)(scope, receive, send)
             return
-        headers = [(name.lower().encode(), value.encode()) for name, value in STREAM_HEADERS.items()]
+        headers = [*_HEADERS]
         if isinstance(first, Started):
-            headers.append((RUN_HEADER.lower().encode(), first.run.encode("ascii", "replace")))
+            headers.append((_RUN_HEADER, first.run.encode("ascii", "replace")))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await self._write(send, self._wire.role())
-        events: list[Event | _Broken] = [] if first is None else [first]
-        while True:
-            chunk, over = self._chunks(events)
-            if over:
-                await self._write(send, chunk + DONE, more=False)
-                return
-            if chunk:
-                await self._write(send, chunk)
-            event = await source.next(self._pace.comment_s)
-            if event is None:
-                await self._write(send, COMMENT)
-                events = []
-            else:
-                events = [event, *source.rest()]
+        with contextlib.closing(Deadline()) as stall:
+            await self._write(send, self._wire.role(), stall)
+            events: list[Event | _Broken] = [] if first is None else [first]
+            while True:
+                chunk, over = self._chunks(events)
+                if over:
+                    await self._write(send, chunk + DONE, stall, more=False)
+                    return
+                if chunk:
+                    await self._write(send, chunk, stall)
+                event = await source.next()
+                if event is None:
+                    await self._write(send, COMMENT, stall)
+                    events = []
+                else:
+                    events = [event, *source.rest()]
 
     def _chunks(self, events: Sequence[Event | _Broken]) -> tuple[bytes, bool]:
         """The bytes of `events`, and whether they are the last."""
@@ -215,7 +240,7 @@ class Answer(Response):
         words: list[str] = []
         headers: dict[str, str] = {}
         while True:
-            event = await source.next(None)
+            event = await source.next()
             if isinstance(event, Delta):
                 words.append(event.text)
             elif isinstance(event, Started):
@@ -230,10 +255,10 @@ class Answer(Response):
                 await JSONResponse(reply, headers=headers)(scope, receive, send)
                 return
 
-    async def _write(self, send: Send, chunk: bytes, *, more: bool = True) -> None:
+    async def _write(self, send: Send, chunk: bytes, stall: Deadline, *, more: bool = True) -> None:
+        message = {"type": "http.response.body", "body": chunk, "more_body": more}
         try:
-            async with asyncio.timeout(self._pace.stall_s):
-                await send({"type": "http.response.body", "body": chunk, "more_body": more})
+            await stall.wait(send(message), self._pace.stall_s)
         except (TimeoutError, OSError) as fault:
             raise _Left from fault
 

@@ -8,11 +8,11 @@ script is never bought, whatever is configured).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import dataclass, field, replace
 
+from agents_core.deadline import Deadline
 from agents_core.errors import ProviderFault, Verdict
 from agents_core.providers.base import Chunk, Profile, Provider, Question, Whole, Words
 from agents_core.providers.breaker import Breaker
@@ -220,26 +220,26 @@ class _Attempt:
     async def chunks(self, question: Question) -> AsyncGenerator[Chunk, None]:
         """The answer, from its first visible word or its end on. An answer without word or call is a fault."""
         async with aclosing(self._provider.ask(question)) as source:
-            while True:
-                chunk = await self._next(source)
-                if isinstance(chunk, Words):
-                    if not self._seen and not chunk.text.strip():
-                        continue  # nothing anybody could hear yet: the first word's limit runs on
-                    self._seen, self._limit_s = True, self._silence_s
+            with closing(Deadline()) as deadline:
+                while True:
+                    chunk = await self._next(source, deadline)
+                    if isinstance(chunk, Words):
+                        if not self._seen and not chunk.text.strip():
+                            continue  # nothing anybody could hear yet: the first word's limit runs on
+                        self._seen, self._limit_s = True, self._silence_s
+                        yield chunk
+                        continue
+                    if not self._seen and not chunk.calls:
+                        raise ProviderFault(provider_fault(f"{self._provider.name} gave an empty answer"))
                     yield chunk
-                    continue
-                if not self._seen and not chunk.calls:
-                    raise ProviderFault(provider_fault(f"{self._provider.name} gave an empty answer"))
-                yield chunk
-                return
+                    return
 
-    async def _next(self, source: AsyncIterator[Chunk]) -> Words | Whole:
+    async def _next(self, source: AsyncIterator[Chunk], deadline: Deadline) -> Words | Whole:
         began_s = self._clock()
         limit_s = self._limit_s if self._seen else self._limit_s - self.waited_s
         limit_s = min(limit_s, self._left_s - self.waited_s)
         try:
-            async with asyncio.timeout(limit_s):
-                return await anext(source)
+            return await deadline.wait(anext(source), limit_s)
         except TimeoutError:
             raise ProviderFault(provider_fault(f"{self._provider.name} was silent for {limit_s:.1f} seconds")) from None
         except StopAsyncIteration:

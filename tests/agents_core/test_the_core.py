@@ -100,6 +100,7 @@ def test_the_names_that_other_rooms_use() -> None:
     assert agents_core.__all__ == [
         "WINDOWS",
         "Act",
+        "Alarm",
         "Answered",
         "AnthropicProvider",
         "Ask",
@@ -113,6 +114,7 @@ def test_the_names_that_other_rooms_use() -> None:
         "ContentRefused",
         "Core",
         "CoreError",
+        "Deadline",
         "Delta",
         "Done",
         "Ending",
