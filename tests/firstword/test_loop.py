@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from commanded import firstword
 from prometheus_client.parser import text_string_to_metric_families
 from spoken_question import QUESTION, word_errors
 
@@ -19,12 +20,6 @@ from firstword.talk import Turn, converse
 from sound import Pcm, read_recording, write_wav
 
 pytestmark = [pytest.mark.models, pytest.mark.timeout(300)]
-
-
-def firstword(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "firstword", *words], capture_output=True, text=True, timeout=200, check=False
-    )
 
 
 async def ask(base_url: str, *sounds: Pcm, **session: Any) -> list[Turn]:
@@ -37,7 +32,11 @@ async def ask(base_url: str, *sounds: Pcm, **session: Any) -> list[Turn]:
 def test_talk_hears_the_question_and_writes_an_answer_that_can_be_understood(
     question_file: Path, tmp_path: Path
 ) -> None:
-    done = firstword("talk", str(question_file), "--bot", "guide", "--out", str(tmp_path / "out"), "--json")
+    # A process of its own: the command brings a whole server with it.
+    words = ["talk", str(question_file), "--bot", "guide", "--out", str(tmp_path / "out"), "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "firstword", *words], capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stderr
     (turn,) = json.loads(done.stdout)["turns"]
     assert word_errors(QUESTION, turn["heard"]) == 0
