@@ -3,7 +3,7 @@
 
 import { fill } from "../rows.js";
 import { make, pressed, show, the, waits } from "./make.js";
-import { ask, text } from "./server.js";
+import { ask, sentence, text } from "./server.js";
 import { counted, inMb, same } from "./words.js";
 
 const LOOK_AGAIN_MS = 700;
@@ -63,7 +63,7 @@ function fetched(bar, pull) {
 /** @param {any} row */
 function model(row) {
   const { name, what_for: what, bytes, licence, present, pull } = row;
-  const about = `${what}. ${inMb(bytes)}, ${licence}.`;
+  const about = sentence(`${what}. ${inMb(bytes)}, ${licence}`);
   if (present) return line(name, "yes", about);
   const state = row.default ? "no" : "off";
   if (pull?.state === "fetching") {
