@@ -19,6 +19,8 @@ def words(text: str, no_speech: float = 0.1, log: float = -0.6, kind: str = "fin
     [
         words("P-P-P-P-P-P-P", no_speech=0.84, log=-0.6),
         words("P-P-P-P-P-P-P"),
+        words("You", no_speech=0.48, log=-0.48),
+        words("you.", no_speech=0.41),
         words("sisisisisisisisisi"),
         words("Ha, ha, ha."),
         words("and make them.", no_speech=0.56, log=-0.85),
