@@ -29,10 +29,10 @@ HEAD = "---\nname: X\nsurfaces: [voice]\n"
         pytest.param(HEAD + "tools: catalog\n---\nB", [(4, "nothing to read", "catalog.toml")], id="a-tool-of-nothing"),
         pytest.param(HEAD + "for: [teir:gold]\n---\nB", [(4, "did you mean `tier:gold`", "The words")], id="audience"),
         pytest.param(HEAD + "serves: role\n---\nB", [(4, "names no role", "`role:`")], id="audience-of-no-name"),
-        pytest.param(HEAD + "hears: [mention]\n---\nB", [(4, "`mention`", "Take it out")], id="a-trigger"),
+        pytest.param(HEAD + "hears: [mention]\n---\nB", [(4, "wake it at a mention", "Take it out")], id="a-trigger"),
         pytest.param(
             HEAD + "hears:\n  - schedule: { every: week, on: [monday], at: 10:00 }\n---\nB",
-            [(5, "`schedule`", "Take it out")],
+            [(5, "wake it at a time", "Take it out")],
             id="FM3-a-schedule",
         ),
         pytest.param(HEAD + "answers: draft\n---\nB", [(4, "no desk", "directly")], id="a-draft-for-nobody"),
