@@ -34,11 +34,16 @@ def place(result: Mapping[str, Any]) -> Path:
 
     `turn/2026-11-30-intel-xeon-2-cores.json`, and `…-noisy.json` where it is not to be quoted.
     """
-    name = result["bench"].replace(" --", "-")
+    name = _slug(result["bench"])
     if name not in KEPT:
         return Path(f"{name}.json")
     noisy = "" if result.get("quotable") else "-noisy"
     return Path(name) / f"{result['at'][:10]}-{machine_slug(result['machine'])}{noisy}.json"
+
+
+def _slug(bench: str) -> str:
+    """The name of a benchmark as a file's: links to it hold no blanks."""
+    return bench.replace(" --", "-").replace(" ", "-")
 
 
 def machine_slug(machine: Mapping[str, Any]) -> str:
@@ -62,7 +67,7 @@ def load(path: Path) -> dict[str, Any]:
 
 def history(bench: str, folder: Path = RESULTS) -> list[tuple[Path, dict[str, Any]]]:
     """The results of `bench` that are kept under `folder`, oldest first."""
-    name = bench.replace(" --", "-")
+    name = _slug(bench)
     files = [*folder.glob(f"{name}.json"), *(folder / name).glob("*.json")]
     found = [(path, load(path)) for path in files]
     return sorted(found, key=lambda one: (one[1].get("at", ""), one[0].name))

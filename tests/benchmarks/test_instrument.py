@@ -72,8 +72,9 @@ def test_rounds_give_medians_and_what_lay_between() -> None:
         (told("2026-11-30", quotable=True), "turn/2026-11-30-intel-xeon-2-cores.json"),
         (told("2026-11-30", quotable=False), "turn/2026-11-30-intel-xeon-2-cores-noisy.json"),
         (told("2026-11-30", quotable=True, bench="core --kill"), "core-kill.json"),
+        (told("2026-11-30", quotable=True, bench="turn --stage window"), "turn-stage-window.json"),
     ],
-    ids=["history", "busy", "the last one"],
+    ids=["history", "busy", "the last one", "no blanks"],
 )
 def test_a_result_has_its_place_and_the_machine_no_name(result: dict[str, Any], file: str) -> None:
     assert place(result).as_posix() == file
