@@ -12,7 +12,6 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from threading import Barrier
 
 from benchmarks.barge_in_runs import AloneResult, SoundingResult, World, run, world
 from benchmarks.barge_in_scenes import Alone, Sounding
@@ -21,8 +20,6 @@ from firstword.hearing import canceller_for, recogniser_for
 from firstword.settings import Settings
 
 Result = AloneResult | SoundingResult
-# All processes are there to be handed what was prepared, or one of them is not coming.
-_TOGETHER_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +36,16 @@ def has_webrtc() -> bool:
 
 
 def run_all(settings: Settings, tasks: Sequence[Task], speak: Callable[[], Prepared], *, jobs: int) -> Iterator[Result]:
-    """The result of each task, in their order. What is said is spoken here, by `speak`, while the processes load."""
+    """The result of each task, in their order. What is said is spoken once, by `speak`."""
     if jobs == 1:
         here = world(speak(), recogniser_for(settings))
         yield from (_run(task, here, settings) for task in tasks)
         return
     # A process of its own for each: the recogniser's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(jobs)
     # Each process has a core: recognisers that each want them all would stand in one another's way.
     single = settings.model_copy(update={"threads": 1})
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(single, barrier)) as pool:
-        starting = [pool.submit(_started) for _ in range(jobs)]
-        spoken = speak()
-        for one in [*starting, *[pool.submit(_take, spoken) for _ in range(jobs)]]:
-            one.result()
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(single, speak())) as pool:
         yield from pool.map(_one, tasks)
 
 
@@ -61,25 +53,13 @@ class _Process:
     """What one process holds between its tasks."""
 
     settings: Settings
-    barrier: Barrier
     world: World
 
 
-def _begin(settings: Settings, barrier: Barrier) -> None:
-    _Process.settings, _Process.barrier = settings, barrier
-    _Process.world = world(Prepared({}, 0, {}, {}), recogniser_for(settings))
+def _begin(settings: Settings, spoken: Prepared) -> None:
+    _Process.settings, _Process.world = settings, world(spoken, recogniser_for(settings))
     # What is loaded stays: nobody needs to look through it for what could go.
     gc.freeze()
-
-
-def _started() -> None:
-    """Nothing: a process is begun when there is something to do."""
-
-
-def _take(spoken: Prepared) -> None:
-    _Process.world.made = spoken
-    # Nobody is handed a second one while others have none.
-    _Process.barrier.wait(_TOGETHER_S)
 
 
 def _one(task: Task) -> Result:

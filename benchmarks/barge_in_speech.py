@@ -74,13 +74,9 @@ def prepare(engine: RememberingEngine, texts: tuple[str, ...], answers: tuple[st
 
 
 def from_onset(samples: Samples) -> Samples:
-    """`samples` from the first 10 ms over -30 dB of the loudest 100 ms: the rule by which ends of speech are found."""
-    step = OUT_HZ // 100
-    blocks = samples[: len(samples) // step * step].reshape(-1, step)
-    power = np.square(blocks, dtype=np.float64).mean(axis=1)
-    loudest = np.convolve(power, np.ones(10) / 10, mode="same").max()
-    loud = np.flatnonzero(power > loudest * 1e-3)
-    begun: Samples = samples[int(loud[0]) * step :] if loud.size else samples
+    """`samples` from where they are loud: the rule by which ends of speech are found."""
+    loud = Pcm(samples, OUT_HZ).loud
+    begun: Samples = samples[loud[0] :] if loud else samples
     return begun
 
 

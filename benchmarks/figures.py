@@ -124,7 +124,7 @@ def beside(folder: Path = RESULTS) -> str:
             *(_beside(name, one) for name, one in result["systems"].items()),
             "",
             f"({_taken(result, path.relative_to(folder), up='../')}; "
-            + ", ".join(f"{name} {version}" for name, version in result["peer_versions"].items() if "-a" in name)
+            + ", ".join(f"{name} {version}" for name, version in result["peer_versions"].items() if name in _PEERS)
             + ")",
         ]
     )
@@ -144,6 +144,8 @@ def _beside(name: str, one: Mapping[str, Any]) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+# The packages of the peers; what else stands beside them in `peer_versions` they share with us.
+_PEERS = ("pipecat-ai", "livekit-agents")
 _MOMENTS = {
     "words": "the final words of the recogniser are known",
     "asked": "the door is asked for an answer",

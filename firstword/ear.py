@@ -104,13 +104,12 @@ class Utterances:
         elif isinstance(event, SpeechEnded) and self._final is not None:
             words_at_s, final = self._final
             if final.text:
-                heard = _utterance(self._start_s, words_at_s, final, event, at_s)
-                self.heard.append({**heard, "decided_by": self._decided_by})
+                self.heard.append(_utterance(self._start_s, words_at_s, final, self._decided_by, event, at_s))
             self._final = None
 
 
 def _utterance(
-    start_s: float, words_at_s: float, final: Words, ended: SpeechEnded, ended_at_s: float
+    start_s: float, words_at_s: float, final: Words, decided_by: str, ended: SpeechEnded, ended_at_s: float
 ) -> dict[str, Any]:
     return {
         "text": final.text,
@@ -122,5 +121,6 @@ def _utterance(
         "words_ms": round((words_at_s - final.speech_end_s) * 1000, 1),
         "end_ms": round((ended_at_s - final.speech_end_s) * 1000, 1),
         "verdict": ended.verdict,
+        "decided_by": decided_by,
         "waited_ms": ended.waited_ms,
     }

@@ -98,7 +98,8 @@ class Conversation:
         """
         spoken = resample(recording, RATE_HZ)
         frames = _frames(spoken)
-        turn = self._turn = Turn(speech_end_s=_end_of_speech_s(spoken))
+        loud = spoken.loud
+        turn = self._turn = Turn(speech_end_s=loud[1] / RATE_HZ if loud else 0.0)
         self._played = Played(RATE_HZ)
         self._to_play.extend(frames)
         sent_by = time.monotonic() + len(frames) * FRAME_S
@@ -247,15 +248,3 @@ def _frames(pcm: Pcm) -> list[bytes]:
 
 def _encoded(samples: np.ndarray) -> bytes:
     return base64.b64encode(Pcm(samples, RATE_HZ).to_s16le())
-
-
-def _end_of_speech_s(pcm: Pcm) -> float:
-    """Where the last 10 ms above -30 dB of the loudest 100 ms ends: the rule the peers were measured by."""
-    step = RATE_HZ // 100
-    blocks = pcm.samples[: len(pcm) // step * step].reshape(-1, step)
-    if not len(blocks):
-        return 0.0
-    power = np.square(blocks, dtype=np.float64).mean(axis=1)
-    loudest = np.convolve(power, np.ones(10) / 10, mode="same").max()
-    loud = np.flatnonzero(power > max(loudest * 1e-3, 1e-9))
-    return (int(loud[-1]) + 1) * 0.01 if loud.size else 0.0

@@ -101,6 +101,20 @@ class Pcm:
         found = np.flatnonzero(loud if self.channels == 1 else loud.any(axis=1))
         return int(found[0]) if found.size else None
 
+    @property
+    def loud(self) -> tuple[int, int] | None:
+        """The first frame of the first 10 ms over -30 dB of the loudest 100 ms, and the one after the last such 10 ms.
+
+        Where speech begins and ends in a recording, whatever silence stands around it. Mono; None for silence.
+        """
+        step = self.rate_hz // 100
+        power = np.square(self.samples[: len(self) // step * step].reshape(-1, step), dtype=np.float64).mean(axis=1)
+        if not power.size:
+            return None
+        loudest = np.convolve(power, np.ones(10) / 10, mode="same").max()
+        found = np.flatnonzero(power > max(loudest * 1e-3, 1e-9))
+        return (int(found[0]) * step, (int(found[-1]) + 1) * step) if found.size else None
+
     def mono(self) -> Pcm:
         """The mean of the channels."""
         if self.channels == 1:

@@ -173,22 +173,15 @@ async def _until_first(person: Person, end_s: float) -> float | None:
 
 
 def end_of_speech_s(samples: Samples) -> float:
-    """Where the last 10 ms over -30 dB of the loudest 100 ms ends, from the first sample."""
-    loud = _loud(samples)
-    return (int(loud[-1]) + 1) * 0.01 if loud.size else 0.0
+    """Where `Pcm.loud` ends, from the first sample."""
+    loud = Pcm(samples, RATE_HZ).loud
+    return loud[1] / RATE_HZ if loud else 0.0
 
 
 def onset_of_s(samples: Samples) -> float:
-    """Where the first 10 ms over -30 dB of the loudest 100 ms begins."""
-    loud = _loud(samples)
-    return int(loud[0]) * 0.01 if loud.size else 0.0
-
-
-def _loud(samples: Samples) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    step = RATE_HZ // 100
-    power = np.square(samples[: len(samples) // step * step].reshape(-1, step), dtype=np.float64).mean(axis=1)
-    loudest = np.convolve(power, np.ones(10) / 10, mode="same").max() if len(power) else 0.0
-    return np.flatnonzero(power > max(loudest * 1e-3, 1e-9))
+    """Where it begins."""
+    loud = Pcm(samples, RATE_HZ).loud
+    return loud[0] / RATE_HZ if loud else 0.0
 
 
 def coughs(count: int, *, rate_hz: int = RATE_HZ) -> Sequence[Samples]:
