@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from alone import alone, resident_bytes
 
 from asr import Ear, Silero, Transcript
 from firstword.testing.clock import run_virtually
@@ -209,7 +210,8 @@ def test_s3_the_next_answer_begins_with_its_own_words() -> None:
     assert said[-1] == "On Mondays we are closed."
 
 
-def test_l5_three_hundred_interruptions_leave_nothing_behind() -> None:
+def three_hundred_interruptions() -> tuple[int, list[int], list[int]]:
+    """How often it was interrupted; live objects of this session, and bytes of memory, after 100 and after 300."""
     counts: list[int] = []
     resident: list[int] = []
 
@@ -221,29 +223,18 @@ def test_l5_three_hundred_interruptions_leave_nothing_behind() -> None:
                 await talk.run(0.5)
                 gc.collect()
                 resident.append(resident_bytes())
-                # The tasks of this loop: a server of other tests may run beside it, in a thread of its own.
-                here = asyncio.get_running_loop()
                 # Counted and not kept: a list of them would be what is left behind.
-                counts.append(
-                    sum(
-                        one.get_loop() is here if isinstance(one, asyncio.Task) else isinstance(one, Answer | Playout)
-                        for one in gc.get_objects()
-                    )
-                )
+                counts.append(sum(isinstance(one, asyncio.Task | Answer | Playout) for one in gc.get_objects()))
 
-    talk = talked(scenario)
-    assert interrupted(talk) == 299
+    return interrupted(talked(scenario)), counts, resident
+
+
+def test_l5_three_hundred_interruptions_leave_nothing_behind() -> None:
+    times, counts, resident = alone(three_hundred_interruptions)
+    assert times == 299
     assert counts[1] <= counts[0]
     # The sound of two hundred answers of 6 s would be 115 MB; the events that the test keeps are a few.
     assert resident[1] - resident[0] < 50_000_000
-
-
-def resident_bytes() -> int:
-    """Memory of this process; 0 where there is no /proc to tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-    except OSError:
-        return 0
 
 
 def test_a_speculation_is_used_where_it_fits_and_counted_where_it_does_not() -> None:

@@ -1,0 +1,26 @@
+"""A measurement in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def alone(measure: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What `measure` (a function of a module) gives in a fresh process, where no other test's memory comes and goes."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        return process.submit(measure, *args, **kwargs).result()
+
+
+def resident_bytes() -> int:
+    """Memory of this process; 0 where there is no /proc to tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    except OSError:
+        return 0
