@@ -20,7 +20,6 @@ from agents_core import (
     Alarm,
     AskRefused,
     CoreError,
-    Deadline,
     Delta,
     Done,
     Event,
@@ -55,13 +54,12 @@ _AFTER_S = 1.0
 class Pace:
     """How long things may take, in seconds.
 
-    `comment_s` of silence on a stream bring a comment; a client has `stall_s` to take what is sent. The core writes a
-    row before anything else, which takes milliseconds; past `first_event_s` the stream starts without the run's id in
-    its header, because silence before the headers is what proxies give up on.
+    `comment_s` of silence on a stream bring a comment. The core writes a row before anything else, which takes
+    milliseconds; past `first_event_s` the stream starts without the run's id in its header, because silence before the
+    headers is what proxies give up on.
     """
 
     comment_s: float = 10.0
-    stall_s: float = 15.0
     first_event_s: float = 1.0
 
 
@@ -198,22 +196,21 @@ class Answer(Response):
         if isinstance(first, Started):
             headers.append((_RUN_HEADER, first.run.encode("ascii", "replace")))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        with contextlib.closing(Deadline()) as stall:
-            await self._write(send, self._wire.role(), stall)
-            events: list[Event | _Broken] = [] if first is None else [first]
-            while True:
-                chunk, over = self._chunks(events)
-                if over:
-                    await self._write(send, chunk + DONE, stall, more=False)
-                    return
-                if chunk:
-                    await self._write(send, chunk, stall)
-                event = await source.next()
-                if event is None:
-                    await self._write(send, COMMENT, stall)
-                    events = []
-                else:
-                    events = [event, *source.rest()]
+        await _write(send, self._wire.role())
+        events: list[Event | _Broken] = [] if first is None else [first]
+        while True:
+            chunk, over = self._chunks(events)
+            if over:
+                await _write(send, chunk + DONE, more=False)
+                return
+            if chunk:
+                await _write(send, chunk)
+            event = await source.next()
+            if event is None:
+                await _write(send, COMMENT)
+                events = []
+            else:
+                events = [event, *source.rest()]
 
     def _chunks(self, events: Sequence[Event | _Broken]) -> tuple[bytes, bool]:
         """The bytes of `events`, and whether they are the last."""
@@ -255,12 +252,13 @@ class Answer(Response):
                 await JSONResponse(reply, headers=headers)(scope, receive, send)
                 return
 
-    async def _write(self, send: Send, chunk: bytes, stall: Deadline, *, more: bool = True) -> None:
-        message = {"type": "http.response.body", "body": chunk, "more_body": more}
-        try:
-            await stall.wait(send(message), self._pace.stall_s)
-        except (TimeoutError, OSError) as fault:
-            raise _Left from fault
+
+async def _write(send: Send, chunk: bytes, *, more: bool = True) -> None:
+    # A client that stops reading is let go of by the server (`patience.py`), and has left then.
+    try:
+        await send({"type": "http.response.body", "body": chunk, "more_body": more})
+    except OSError as fault:
+        raise _Left from fault
 
 
 def _told(event: Failed | _Broken) -> tuple[int, str, str, str]:

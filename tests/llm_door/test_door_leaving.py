@@ -7,7 +7,7 @@ import psutil
 import pytest
 from door_house import House, house, until
 
-from llm_door import Pace
+from llm_door import PatientProtocol
 
 
 def request(at: House, text: str, *, stream: bool = True) -> bytes:
@@ -67,12 +67,17 @@ async def test_k10_a_client_that_leaves_at_once_leaves_nothing_behind() -> None:
         assert not sockets(at)
 
 
-async def test_a_reader_that_never_reads_is_dropped() -> None:
-    async with house(pace=Pace(stall_s=0.05)) as at:
+class Hasty(PatientProtocol):
+    stall_s = 0.05
+
+
+async def test_a_reader_that_never_reads_is_dropped_with_its_connection() -> None:
+    async with house(http=Hasty) as at:
         _, writer = await asyncio.open_connection("127.0.0.1", at.port, limit=1024)
         writer.write(request(at, "long"))
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         await until(at.core, lambda: at.core.closed == 1)
+        assert not sockets(at)
         writer.transport.abort()
 
 

@@ -1,8 +1,12 @@
 """uvicorn's protocol as the doors have it: the headers have a deadline and an end, and an early answer arrives."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import socket
+from collections.abc import AsyncIterator
+from typing import ClassVar
 
 import httpx2
 import pytest
@@ -16,11 +20,16 @@ from llm_door import PatientProtocol
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """`/size` reads its body, `/early` answers without, and nothing else is there."""
-    status = {"/size": 200, "/early": 503}.get(scope["path"], 404)
-    if status == 200:
+    """`/size` reads its body, `/early` answers without, `/large` is large, and nothing else is there."""
+    status = {"/size": 200, "/early": 503, "/large": 200}.get(scope["path"], 404)
+    if scope["path"] == "/size":
         await Request(scope, receive).body()
-    await PlainTextResponse("an answer", status)(scope, receive, send)
+    answer = "a" * LARGE_BYTES if scope["path"] == "/large" else "an answer"
+    await PlainTextResponse(answer, status)(scope, receive, send)
+
+
+# More than the buffers of any system take at once.
+LARGE_BYTES = 16 << 20
 
 
 class Hasty(PatientProtocol):
@@ -116,3 +125,60 @@ async def test_the_rest_of_a_body_that_was_answered_has_a_deadline() -> None:
             with contextlib.suppress(ConnectionResetError):
                 await reader.read()
         writer.close()
+
+
+class Kept(PatientProtocol):
+    """Says when somebody does not take what is sent, and when they are let go of."""
+
+    def __init__(self, *given: object, **named: object) -> None:
+        super().__init__(*given, **named)  # type: ignore[arg-type]
+        type(self).made.append(self)
+        self.stalls, self.lost = asyncio.Event(), asyncio.Event()
+
+    made: ClassVar[list[Kept]] = []
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.stalls.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.lost.set()
+
+
+@contextlib.asynccontextmanager
+async def stalled(stall_s: float, headers: str = "") -> AsyncIterator[tuple[Kept, asyncio.StreamReader]]:
+    """A connection of the server's whose client has asked for a large answer and reads none of it."""
+
+    class Here(Kept):
+        made: ClassVar[list[Kept]] = []
+
+    Here.stall_s = stall_s
+    async with served(app, http=Here, timeout_keep_alive=600) as (base_url, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]), limit=1024)
+        writer.write(f"GET /large HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
+        async with asyncio.timeout(30):
+            while not Here.made:
+                await asyncio.sleep(0)
+            await Here.made[0].stalls.wait()
+            yield Here.made[0], reader
+        writer.transport.abort()
+
+
+@pytest.mark.parametrize("headers", ["", "Connection: close\r\n"], ids=["kept open", "closed by the server"])
+async def test_an_answer_that_nobody_reads_holds_no_connection(headers: str) -> None:
+    """All of it is handed over at once: there is nothing left to send, and closing alone waits for the reader."""
+    async with stalled(0.05, headers) as (held, _):
+        await held.lost.wait()
+
+
+async def test_a_slow_reader_is_let_be_as_long_as_it_reads() -> None:
+    async with stalled(3600.0) as (held, reader):
+        left_bytes = held.transport.get_write_buffer_size
+        before_bytes = left_bytes()
+        while left_bytes() >= before_bytes:
+            await reader.read(100_000)
+        held._look(before_bytes)
+        assert not held.transport.is_closing()
+        held._look(left_bytes())
+        assert held.transport.is_closing()
