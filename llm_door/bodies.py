@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -60,6 +61,9 @@ class BodyKeeper:
             return
         try:
             await self._app(scope, body.receive, body.send)
+        except ClientDisconnect:
+            # Whoever leaves before their body is whole is told nothing, and it is no fault of anybody's.
+            return
         except Exception:
             if body.refusal is None:
                 raise

@@ -347,3 +347,29 @@ def test_the_public_names_are_these() -> None:
         "keep",
         "single_user",
     ]
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+    over = asyncio.Event()
+
+    def watched(inner: ASGIApp) -> ASGIApp:
+        kept = keep(inner, Signer(SECRET))
+
+        async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await kept(scope, receive, send)
+            finally:
+                over.set()
+
+        return asgi
+
+    async with plain_house(around=watched) as at:
+        _, writer = await asyncio.open_connection("127.0.0.1", at.port)
+        head = f"Host: localhost\r\nAuthorization: Bearer {at.grant()}\r\nContent-Length: 100\r\n\r\nhalf"
+        writer.write(f"POST /v1/chat/completions HTTP/1.1\r\n{head}".encode())
+        await writer.drain()
+        writer.close()
+        async with asyncio.timeout(30):
+            await over.wait()
+    assert not at.core.asks
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
