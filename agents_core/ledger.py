@@ -12,6 +12,7 @@ import logging
 from functools import partial
 
 from agents_core.events import Ending
+from agents_core.foreign import letters
 from agents_core.keeper import Grip
 from agents_core.loop import Step
 from agents_core.means import Means
@@ -87,7 +88,7 @@ class Ledger:
             self._held,
             state,
             ending=ending,
-            answer="".join(step.text for step in steps if step.kind == "model"),
+            answer=letters("".join(step.text for step in steps if step.kind == "model")),
             reason=reason,
             spent=sum(step.spent for step in steps),
         )

@@ -10,12 +10,12 @@ process takes over knows it too; the tools a skill brings are offered only from 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents_core.audience import Held, may
+from agents_core.foreign import read_json
 from agents_core.loop import Step
 from agents_core.site.commands import Command, said
 from agents_core.tools import Answered, Handed, Tool, Toolbox
@@ -117,7 +117,7 @@ def _opens(call: Any, answered: set[str]) -> bool:
 
 def _skill_named(arguments: str) -> str:
     try:
-        given = json.loads(arguments)
+        given = read_json(arguments)
     except ValueError:
         return ""
     name = given.get("name") if isinstance(given, dict) else ""

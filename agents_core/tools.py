@@ -14,13 +14,14 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
 import jsonschema_rs
 
 from agents_core.events import Act, Component, Passages
+from agents_core.foreign import letters, read_json
 from agents_core.loop import Call
 
 # OpenAI's own bound on a function's name; every other server takes the same letters.
@@ -121,9 +122,8 @@ class Toolbox(Mapping[str, Tool]):
         except Exception as fault:
             # A site's own module may raise anything; the run goes on, and the model says that it did not work.
             return failed(f"{call.name} did not work ({type(fault).__name__})")
-        if len(answered.text) <= ANSWER_CHARS:
-            return answered
-        return Answered(answered.text[:ANSWER_CHARS] + "\n(cut here)", answered.events, answered.failed)
+        text = letters(answered.text[:ANSWER_CHARS])
+        return replace(answered, text=text if len(answered.text) <= ANSWER_CHARS else f"{text}\n(cut here)")
 
     def _instead(self) -> str:
         return f"there are {', '.join(sorted(self._tools))}" if self._tools else "answer without one"
@@ -159,18 +159,23 @@ def arguments_of(written: str, schema: Schema) -> dict[str, Any] | str:
     if len(written) > _ARGUMENT_CHARS:
         return "the arguments are too long"
     try:
-        given = json.loads(written) if written.strip() else {}
-    except (ValueError, RecursionError):
+        given = read_json(written) if written.strip() else {}
+    except ValueError:
         return "the arguments are not JSON"
     if not isinstance(given, dict):
         return "the arguments are not an object"
     known = schema.get("properties", {})
     if schema.get("additionalProperties", False) is False:
         given = {name: value for name, value in given.items() if name in known}
-    for fault in _checker(json.dumps(schema, sort_keys=True)).iter_errors(given):
-        where = ".".join(str(part) for part in fault.instance_path)
-        return f"{where + ': ' if where else ''}{fault.message[:300]}"
-    return given
+    try:
+        fault = next(_checker(json.dumps(schema, sort_keys=True)).iter_errors(given), None)
+    except ValueError:
+        # Nested deeper than it looks, or with half a letter in it.
+        return "the arguments hold what cannot be read"
+    if fault is None:
+        return given
+    where = ".".join(str(part) for part in fault.instance_path)
+    return f"{where + ': ' if where else ''}{fault.message[:300]}"
 
 
 @lru_cache(maxsize=512)

@@ -17,6 +17,7 @@ from typing import Any
 
 from agents_core.errors import ProviderFault
 from agents_core.events import Usage
+from agents_core.foreign import letters, read_json
 from agents_core.loop import Call
 from agents_core.providers.base import Profile, Question, Whole
 from agents_core.providers.classify import classify_event, provider_fault
@@ -100,7 +101,7 @@ def _id(written: str) -> str:
 def _object(arguments: str) -> dict[str, Any]:
     """What was asked of a tool; nothing, where it was no object: its result says what was wrong with it."""
     try:
-        given = json.loads(arguments)
+        given = read_json(arguments)
     except ValueError:
         return {}
     return given if isinstance(given, dict) else {}
@@ -156,7 +157,7 @@ class AnthropicAnswer:
     def so_far(self) -> Whole:
         """What was read, where it is enough."""
         calls = tuple(
-            Call(id_ or f"call_{n}", name, "".join(pieces).strip() or "{}")
+            Call(letters(id_) or f"call_{n}", letters(name), letters("".join(pieces)).strip() or "{}")
             for n, (id_, name, pieces) in enumerate(self._blocks[at] for at in sorted(self._blocks))
         )
         usage = Usage(self._usage[0], self._usage[1]) if self._counted else None

@@ -6,7 +6,6 @@ also one without a status (a thrown error that carries none would otherwise matc
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from datetime import UTC, datetime
@@ -14,12 +13,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from agents_core.errors import Verdict
+from agents_core.foreign import letters, read_json
 
 # A key refused for its rate rests a minute unless the provider says how long; one spent or revoked, an hour.
 RATE_REST_S = 60.0
 SPENT_REST_S = 3600.0
 # A provider's sentence is shown to whoever asked; a page of HTML is not a sentence.
 _SENTENCE_CHARS = 300
+_SENTENCE_KEYS = ("error", "message", "detail", "msg", "error_description")
 # A 400 is ours, unless its words are about the key or the money behind it (Anthropic's spent key is a 400).
 _ABOUT_THE_KEY = re.compile(r"api.?key|credit|quota|billing|suspended|usage limits?|insufficient.funds|balance", re.I)
 # A key with no money behind it, where the status says only "too many".
@@ -107,22 +108,21 @@ def rest_asked(header: str | None, now: datetime) -> float | None:
 def said(body: str) -> str:
     """The provider's own sentence, out of whatever JSON it came in, without keys."""
     try:
-        return _clean(_sentence(json.loads(body)))
+        return _clean(_sentence(read_json(body)))
     except ValueError:
         return "" if "<" in body[:200] else _clean(body)
 
 
 def _sentence(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and value:
-        return _sentence(value[0])
-    if isinstance(value, dict):
-        for key in ("error", "message", "detail", "msg", "error_description"):
-            if value.get(key):
-                return _sentence(value[key])
-    return ""
+    while not isinstance(value, str):
+        if isinstance(value, list) and value:
+            value = value[0]
+        elif isinstance(value, dict):
+            value = next((value[key] for key in _SENTENCE_KEYS if value.get(key)), "")
+        else:
+            return ""
+    return value
 
 
 def _clean(sentence: str) -> str:
-    return _SECRET.sub("(key)", " ".join(sentence.split()))[:_SENTENCE_CHARS]
+    return _SECRET.sub("(key)", " ".join(letters(sentence).split()))[:_SENTENCE_CHARS]

@@ -7,10 +7,11 @@ on the shortest text that settles it, so it is the same wherever the pieces are 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
+
+from agents_core.foreign import read_json
 
 # A call is shorter than this; longer text that only began like one is let go.
 _MOST_CHARS = 2000
@@ -264,8 +265,8 @@ def _balanced(text: str, *, begun: bool) -> int:
 
 def _loads(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except ValueError:
         return None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from agents_core.errors import ProviderFault
 from agents_core.events import Usage
+from agents_core.foreign import letters, read_json
 from agents_core.loop import Call
 from agents_core.providers.base import Whole
 from agents_core.providers.classify import classify_event, provider_fault
@@ -102,7 +103,7 @@ def _is_whole(data: str) -> bool:
     if data.strip() == _DONE:
         return True
     try:
-        json.loads(data)
+        read_json(data)
     except ValueError:
         return False
     return True
@@ -117,11 +118,15 @@ class _Open:
     name: str
     arguments: str
 
+    def call(self, n: int) -> Call:
+        """The whole of it, the `n`-th of its answer."""
+        return Call(letters(self.id) or f"call_{n}", letters(self.name), letters(self.arguments).strip() or "{}")
+
 
 def chunk_of(data: str) -> dict[str, Any]:
     """One event's data as the object it has to be. Raises `ProviderFault`."""
     try:
-        chunk = json.loads(data)
+        chunk = read_json(data)
     except ValueError:
         raise ProviderFault(provider_fault("the provider sent a chunk that is not JSON")) from None
     if not isinstance(chunk, dict):
@@ -168,7 +173,7 @@ class Answer:
 
     def so_far(self) -> Whole:
         """What was read, where it is enough."""
-        calls = tuple(Call(c.id or f"call_{n}", c.name, c.arguments.strip() or "{}") for n, c in enumerate(self._calls))
+        calls = tuple(c.call(n) for n, c in enumerate(self._calls))
         return Whole(calls, self._reason or "stop", self._usage, self._model)
 
     def _choice(self, choice: Any) -> str:
@@ -216,18 +221,17 @@ class Answer:
 
 def _is_object(arguments: str) -> bool:
     try:
-        return isinstance(json.loads(arguments), dict)
+        return isinstance(read_json(arguments), dict)
     except ValueError:
         return False
 
 
 def _text(value: Any) -> str:
     """Text where it is text, or a list of parts with text in them; else nothing."""
-    if isinstance(value, str):
-        return value
     if isinstance(value, list):
-        return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
-    return ""
+        parts = [part.get("text") for part in value if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return value if isinstance(value, str) else ""
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

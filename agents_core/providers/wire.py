@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import aiohttp
 
 from agents_core.errors import ProviderFault
+from agents_core.foreign import Letters
 from agents_core.providers.base import Chunk, Profile, Question, Whole, Words
 from agents_core.providers.brief import Brief
 from agents_core.providers.classify import classify_status, provider_fault
@@ -47,6 +48,7 @@ class Heard:
 
     def __init__(self, reading: Reading, question: Question, profile: Profile) -> None:
         self._reading, self._events = reading, Events()
+        self._letters = Letters()
         self._hidden = Hidden(_names(question), inside=profile.thinks_first)
         self._brief = Brief(profile.sentences if question.sentences is None else question.sentences)
         self._lead = question.lead
@@ -79,11 +81,11 @@ class Heard:
             said = "".join(self._said(self._reading.push(event)) for event in self._events.end())
         # Brief enough is complete, although the stream was left before its end.
         whole = self._reading.so_far() if self._brief.over else self._reading.whole()
-        said += self._brief.push(self._led(self._hidden.flush()))
+        said += self._said(self._letters.flush()) + self._brief.push(self._led(self._hidden.flush()))
         return said + self._brief.flush(whole=whole.finish_reason != "length"), whole
 
     def _said(self, words: str) -> str:
-        return self._brief.push(self._led(self._hidden.push(words)))
+        return self._brief.push(self._led(self._hidden.push(self._letters.push(words))))
 
     def _led(self, said: str) -> str:
         """Not before the model has gone on from its lead: until then there is no answer."""
@@ -140,8 +142,10 @@ class Wire:
 
     async def _sent(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> aiohttp.ClientResponse:
         """The head of the response. A server may close a kept connection in the moment in which it is asked on it."""
-        kept, self._kept = self._kept, False
-        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        kept = self._kept > 0
+        self._kept -= kept
+        # Bytes of an earlier answer or of a tool may be no letters; a question is asked all the same.
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
         try:
             return await self._post(data, headers)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):

@@ -165,3 +165,14 @@ async def test_opening_a_skill_gives_its_body_and_a_withheld_one_does_not_exist(
 
 def test_without_skills_there_is_nothing_to_open() -> None:
     assert len(offer((), (), REGISTRY, holding("ann")).box(())) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"size": ' + "[" * 400 + "]" * 400 + "}", '{"size": ' + "[" * 60_000, '{"kind": "\\ud83d", "size": 1}'],
+    ids=["deep", "deeper", "half a letter"],
+)
+async def test_arguments_that_nothing_can_read_are_a_sentence_for_the_model(arguments: str) -> None:
+    answered = await Toolbox((tool("look"),)).call(Call("c1", "look", arguments), HANDED)
+    assert answered.failed
+    assert answered.text.startswith("error: look: ")
