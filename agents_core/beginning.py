@@ -11,6 +11,7 @@ from collections.abc import Coroutine
 from functools import partial
 from typing import Any
 
+from agents_core.errors import AskRefused
 from agents_core.owed import Owed
 from agents_core.runs import out_of_reach
 from agents_core.store import Held, Store
@@ -30,14 +31,24 @@ class Beginning:
         self._under_way: set[asyncio.Task[Held | None]] = set()
 
     async def row(self, run: str, begin: Coroutine[Any, Any, Held | None]) -> Held | None:
-        """What `begin` gives; None where the database is away. Raises what else `begin` raises."""
+        """What `begin` gives; None where the database is away. Raises what else `begin` raises.
+
+        Raises `AskRefused` where this process stops meanwhile.
+        """
         if self._owed.away:
             begin.close()
             return None
         beginning = asyncio.create_task(begin)
         self._under_way.add(beginning)
         beginning.add_done_callback(self._over)
-        if await self._soon(beginning):
+        try:
+            soon = await self._soon(beginning)
+        except asyncio.CancelledError:
+            await self._left(beginning, run)
+            raise
+        if soon:
+            if beginning.cancelled():
+                raise AskRefused("the server is stopping; ask again in a moment")
             try:
                 return beginning.result()
             except Exception as fault:
@@ -57,14 +68,22 @@ class Beginning:
         """Whether it is over in time. A database that answers others meanwhile is busy, and not away."""
         now = asyncio.get_running_loop().time
         since_s = now()
-        try:
-            while not beginning.done() and (left_s := max(since_s, self._answered_s) + BEGIN_S - now()) > 0:
-                await asyncio.wait({beginning}, timeout=left_s)
-        except asyncio.CancelledError:
-            beginning.cancel()
-            await asyncio.wait({beginning})
-            raise
+        while not beginning.done() and (left_s := max(since_s, self._answered_s) + BEGIN_S - now()) > 0:
+            await asyncio.wait({beginning}, timeout=left_s)
         return beginning.done()
+
+    async def _left(self, beginning: asyncio.Task[Held | None], run: str) -> None:
+        """Whoever asked has left. A row that is written in that very moment would be answered by another process."""
+        beginning.cancel()
+        await asyncio.wait({beginning})
+        if beginning.cancelled() or beginning.exception() is not None:
+            return
+        try:
+            await self._store.abandon(run, self._owner)
+        except Exception as fault:
+            if not out_of_reach(fault):
+                raise
+            self._owed.add(partial(self._take_back, beginning, run))
 
     async def _take_back(self, beginning: asyncio.Task[Held | None], run: str) -> None:
         await asyncio.wait({beginning})

@@ -28,6 +28,7 @@ from agents_core.events import Ask, Done, Event, nothing_said
 from agents_core.keeper import Keeper
 from agents_core.library import Bots, FromFiles
 from agents_core.means import Means
+from agents_core.offer import Offer
 from agents_core.owed import Owed
 from agents_core.points import Reach, nothing
 from agents_core.providers.base import Provider
@@ -155,20 +156,22 @@ class Core:
         Closing the iterator cancels: the model's connection is closed and the row says `cancelled`. Raises
         `UnknownBot`, `AskRefused`, `OverLimit` or `Uncounted` before the first event.
         """
-        bot = await self._admitted(ask)
+        bot, words = await self._admitted(ask)
+        offer = self.bots.offer(bot, words)
         run, means = self._new_id(), self._means
-        ahead = await self._ahead(bot, ask)
+        ahead = self._ahead(bot, ask, offer)
         try:
             held = await self._beginning.row(run, self._begin(ask, bot, self._owner, run=run))
             if held is None:
                 if bot.per:
                     raise Uncounted(bot.name)
                 held, means = self._unwritten.begin(self._new_id(), ask, self._owner), self._without
+                offer = offer.repeatable()
                 if ahead is not None and not ahead.offer.is_repeatable:
                     # It was asked with tools that are not there without a row: it is asked anew, and not both at once.
                     await ahead.aclose()
                     ahead = None
-            async with aclosing(self._turn(bot, held, means, ahead=ahead)) as events:
+            async with aclosing(self._turn(bot, held, means, offer, ahead=ahead)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -180,7 +183,7 @@ class Core:
 
         Raises as `run_turn` does.
         """
-        bot = await self._admitted(ask)
+        bot, _ = await self._admitted(ask)
         run = self._new_id()
         await self._begin(ask, bot, None, run=run)
         if self.worker:
@@ -249,7 +252,8 @@ class Core:
         if held.attempt > MAX_ATTEMPTS:
             await self._store.finish(held, "failed", reason=f"{MAX_ATTEMPTS} processes began it and none ended it")
             return nothing_said()
-        return self._turn(bot, held, self._means, budget_s, listened=False)
+        offer = self.bots.offer(bot, await self._people.held(held.ask.asker))
+        return self._turn(bot, held, self._means, offer, budget_s, listened=False)
 
     async def sweep(self) -> int:
         """Finish, one after the other, every run that nobody holds. Returns how many."""
@@ -284,32 +288,34 @@ class Core:
         await self._means.line.close()
         await self._store.close()
 
-    async def _admitted(self, ask: Ask) -> Bot:
+    async def _admitted(self, ask: Ask) -> tuple[Bot, Words]:
+        """The bot that answers, and the words that the asker holds. They are asked for once, and before there is a row:
+        a site that cannot say who somebody is leaves none behind."""
         await self.bots.fresh()
         bot = self.bots.get(ask.bot)
         if bot is None:
             raise UnknownBot(f"there is no bot {ask.bot!r}")
         if ask.surface not in bot.surfaces:
             raise AskRefused(f"{bot.name} is not on the surface {ask.surface!r}")
-        if not may(bot.audience, await self._held(ask.asker)):
+        words = await self._people.held(ask.asker)
+        if not may(bot.audience, words):
             whom = "people who have signed in" if "authenticated" in bot.audience else "other people"
             raise AskRefused(f"{bot.name} answers {whom}")
-        if not may(bot.serves, await self._held(ask.subject)):
+        if not may(bot.serves, words if ask.subject == ask.asker else await self._people.held(ask.subject)):
             raise AskRefused(f"{bot.name} is not to be asked about this person")
         if self._draining:
             raise AskRefused("the server is stopping; ask again in a moment")
-        return bot
+        return bot, words
 
     async def _begin(self, ask: Ask, bot: Bot, owner: str | None, *, run: str) -> Held | None:
         """Write the run down, with what it may cost reserved."""
         wanted = lower(bot.ceilings, ask.ceilings).spend if self._may_cost and not ask.script else 0
         return await self._store.begin(run, ask, owner, per=bot.per, wanted=wanted)
 
-    async def _ahead(self, bot: Bot, ask: Ask) -> Asking | None:
+    def _ahead(self, bot: Bot, ask: Ask, offer: Offer) -> Asking | None:
         """The run's first asking, begun before its row is written, where that may be."""
         if self._buys or self._means.owed.away or not may_be_ahead(bot, ask):
             return None
-        offer = self.bots.offer(bot, await self._held(ask.asker))
         asking = Asking(self._means.line, bot, self.bots.house, ask, offer=offer)
         asking.begin()
         return asking
@@ -319,14 +325,12 @@ class Core:
         bot: Bot,
         held: Held,
         means: Means,
+        offer: Offer,
         budget_s: float | None = None,
         *,
         listened: bool = True,
         ahead: Asking | None = None,
     ) -> AsyncGenerator[Event, None]:
-        offer = self.bots.offer(bot, await self._held(held.ask.asker))
-        if not means.recorded:
-            offer = offer.repeatable()
         turn = Turn(means, bot, self.bots.house, held, offer=offer, budget_s=budget_s, listened=listened, ahead=ahead)
         self._turns.add(turn)
         try:
@@ -338,6 +342,3 @@ class Core:
         finally:
             self._turns.discard(turn)
             self._turn_ended.set()
-
-    async def _held(self, person: str) -> Words:
-        return await self._people.held(person)

@@ -14,6 +14,7 @@ Every message says what happened, to what, and what to do, and carries no secret
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,3 +76,8 @@ class ProviderFault(CoreError):
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.sentence)
         self.verdict = verdict
+
+
+def where(fault: BaseException) -> str:
+    """Where it was raised, for a log. Not its own words: what somebody said may be in them."""
+    return "".join(traceback.format_tb(fault.__traceback__))

@@ -11,14 +11,17 @@ from agents_core.loop import Step
 from agents_core.providers.base import Profile, Whole
 from agents_core.providers.line import Chosen
 
-# A provider that reports no usage is counted by its characters: English runs at about four to a token.
+# A provider that reports no usage, or nonsense, is counted by its characters: English runs at about four to a token.
 _CHARS_PER_TOKEN = 4
+# A hundred times what any model reads at once. A server that writes its -1 without a sign reports more, and no database
+# takes what that would cost.
+_MOST_TOKENS = 100_000_000
 
 
 def model_step(n: int, text: str, whole: Whole | None, *, asked_chars: int, chosen: Chosen) -> Step:
     """The step of a model that said `text`; `whole` is None where it was broken off. `asked_chars` it was given."""
     usage = whole.usage if whole else None
-    if usage is None:
+    if usage is None or max(usage.prompt_tokens, usage.completion_tokens) > _MOST_TOKENS:
         usage = Usage(asked_chars // _CHARS_PER_TOKEN, len(text) // _CHARS_PER_TOKEN, estimated=True)
     return Step(
         n,

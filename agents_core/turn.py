@@ -23,7 +23,7 @@ from agents_core import prompt
 from agents_core.asking import Asking
 from agents_core.bots import Bot
 from agents_core.deadline import Deadline
-from agents_core.errors import LeaseLost, ProviderFault
+from agents_core.errors import LeaseLost, ProviderFault, where
 from agents_core.events import Busy, Delta, Done, Ending, Event, Failed, Started, Trace, Usage
 from agents_core.ledger import Ledger
 from agents_core.loop import AskModel, Call, CallTool, Finish, Run, SayUnknown, Step, decide, time_left_s
@@ -134,7 +134,7 @@ class Turn:
         except Exception as fault:
             # A fault of ours is an ending like any other. Where the database is away nothing can be written: the lease
             # runs out, and whoever finds the run goes on from its rows. Nobody listens, or it would be adrift.
-            _log.exception("a turn broke; run %s", self._held.id)
+            _log.error("a turn broke: %s; run %s\n%s", type(fault).__name__, self._held.id, where(fault))
             if out_of_reach(fault):
                 self._over = True
                 yield Failed(_AWAY, "ours")
@@ -142,10 +142,13 @@ class Turn:
                 async for event in self._fail(f"something broke here ({type(fault).__name__}); ask again", "ours"):
                     yield event
         finally:
-            if not self._over:
-                await self._leave()
-            self._deadline.close()
-            self._means.keeper.let_go(self._grip)
+            try:
+                if not self._over:
+                    await self._leave()
+            finally:
+                # Also where the leaving itself is broken off: a run that nobody lets go of is renewed for ever.
+                self._deadline.close()
+                self._means.keeper.let_go(self._grip)
 
     async def _drive(self) -> AsyncGenerator[Event, None]:
         # The first holder of a run finds no steps; whoever takes it over goes on from what is written.

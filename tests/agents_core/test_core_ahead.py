@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from core_house import BOT, Told, ask, content, told
 
-from agents_core import Ask, Ceilings, Core, Delta, Started, Trace
+from agents_core import Ask, AskRefused, Ceilings, Core, Delta, Started, Trace
 
 PER = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nlimits:\n  per:\n    day: 100000\n")
 REMEMBERS = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nmemory: person\n")
@@ -50,12 +50,7 @@ async def opened(folder: Path, provider: Told, bot: str = BOT) -> AsyncIterator[
 
 
 async def _waited(beginning: asyncio.Task[object]) -> bool:
-    try:
-        await asyncio.wait({beginning})
-    except asyncio.CancelledError:
-        beginning.cancel()
-        await asyncio.wait({beginning})
-        raise
+    await asyncio.wait({beginning})
     return True
 
 
@@ -150,3 +145,35 @@ async def test_what_was_asked_with_a_tool_that_needs_a_row_is_let_go_of_and_aske
         assert [event.text for event in events if isinstance(event, Delta)] == ["Nine."]
         assert [[tool["function"]["name"] for tool in one.tools] for one in provider.asked] == [["raise_ticket"], []]
         assert provider.closed == 2
+
+
+async def test_a_row_that_is_written_in_the_moment_of_leaving_is_nobodys_to_answer(tmp_path: Path) -> None:
+    provider = Told(["hang"])
+    async with opened(tmp_path, provider) as (core, row):
+        turn = asyncio.create_task(told(core, ask()))
+        await asked_once(provider)
+        written = core._store.begin
+
+        async def begin(*given: object, **named: object) -> object:
+            held = await written(*given, **named)  # type: ignore[arg-type]
+            turn.cancel()
+            return held
+
+        core._store.begin = begin  # type: ignore[method-assign]
+        turn.cancel()
+        await asyncio.wait({turn})
+        row.go_on.set()
+        turn = asyncio.create_task(told(core, ask()))
+        await asyncio.wait({turn})
+        assert turn.cancelled()
+        assert [record.state for record in await core._store.recent()] == ["cancelled"]
+
+
+async def test_whoever_asks_while_the_process_stops_is_told_so(tmp_path: Path) -> None:
+    provider = Told(["hang"])
+    async with opened(tmp_path, provider) as (core, _):
+        turn = asyncio.create_task(told(core, ask()))
+        await asked_once(provider)
+        await core.close()
+        with pytest.raises(AskRefused, match="is stopping"):
+            await turn

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from core_house import BOT, Told, ask, content, told
 
-from agents_core import Ask, AskRefused, Busy, Core, Delta, Passages, Trace, Whole
+from agents_core import Ask, AskRefused, Busy, Core, Delta, Failed, Passages, Trace, Whole
 from agents_core.embedding import WIDTH, MiniLM, Vector
 from agents_core.loop import Call
 from agents_core.recall import FLOOR, MOST_RECALLED, nearest
@@ -245,3 +245,34 @@ async def test_a_saying_is_nearer_to_its_question_than_to_any_other() -> None:
         ("Thank you, goodbye.", []),
     ):
         assert nearest(await minilm.embed(text), kept) == expected, text
+
+
+async def test_a_skill_that_is_asked_for_in_no_json_is_a_bad_call_and_the_run_goes_on(opens: Opens) -> None:
+    provider = Told([Whole((Call("c1", "open_skill", "[" * 50_000),))], ["Mondays."])
+    skill = "---\ndescription: how we send\n---\nSay the day.\n"
+    core = await opens(provider, head="skills: [sending]\n", skills__sending=skill)
+    events = await told(core, ask())
+    assert [event.text for event in events if isinstance(event, Delta)] == ["Mondays."]
+    assert "not JSON" in last(provider)
+
+
+class Blurts(ByLetters):
+    """Fails with what it was given in its words."""
+
+    async def embed(self, text: str) -> Vector:
+        raise ValueError(f"cannot place {text!r}")
+
+
+async def test_what_breaks_a_turn_is_logged_by_its_name_and_place_and_not_by_its_words(
+    opens: Opens, caplog: pytest.LogCaptureFixture
+) -> None:
+    remembers = "memory: person+recall\n"
+    core = await opens(Told(["Ok."]), head=remembers, embedder=ByLetters())
+    await told(core, by("ann", "My dog is called Rex.", "r1"))
+    await core.close()
+    core = await opens(Told(["Ok."]), head=remembers, embedder=Blurts())
+    events = await told(core, by("ann", "What of CANARY?", "r2"))
+    assert isinstance(events[-1], Failed)
+    assert "a turn broke: ValueError" in caplog.text
+    assert "in embed" in caplog.text
+    assert "CANARY" not in caplog.text + events[-1].message

@@ -268,3 +268,60 @@ async def test_an_answer_that_is_left_costs_what_was_said_of_it(opens: Opens) ->
         assert (await anext(turn)).text == "twelve chars"
         assert (await core.spent("ann", "guide"))["day"] == 500_000
     assert (await core.spent("ann", "guide"))["day"] == 3_000
+
+
+async def test_a_usage_that_is_nonsense_is_counted_by_the_words(opens: Opens) -> None:
+    """A server that writes its -1 without a sign; what that would cost fits into no database."""
+    bot = BOT.replace("surfaces", "limits: { spend: 0.20, per: { minute: 0.10 } }\nsurfaces")
+    core = await opens(Told(["Hi there.", Whole(usage=Usage(9, 2**64 - 1))], profile=DEAR), bot=bot)
+    events = await told(core, ask())
+    assert events[-1] == Done("answered", replace(events[-1].usage, completion_tokens=2, estimated=True))
+    assert (await core.record(events[0].run)).state == "done"
+    assert (await core.spent("ann", "guide"))["minute"] == 2_000
+
+
+async def test_a_leaving_that_is_broken_off_lets_go_of_the_run(opens: Opens) -> None:
+    core = await opens(Told(["hang"]))
+    under_way = asyncio.Event()
+
+    async def finish(*_given: object, **_named: object) -> None:
+        under_way.set()
+        await asyncio.Event().wait()
+
+    core._store.finish = finish  # type: ignore[method-assign, assignment]
+    asking = asyncio.create_task(told(core, ask()))
+    async with asyncio.timeout(30):
+        while not core._keeper._grips:
+            await asyncio.sleep(0)
+        asking.cancel()
+        await under_way.wait()
+        asking.cancel()
+        await asyncio.wait({asking})
+    assert core._keeper._grips == {}
+
+
+class Asked:
+    """A site that counts how often it is asked who somebody is, and cannot say it where `fault` is set."""
+
+    def __init__(self) -> None:
+        self.asked, self.fault = 0, False
+
+    async def held(self, person: str) -> frozenset[str]:
+        self.asked += 1
+        if self.fault:
+            raise TimeoutError(f"nobody answers who {person} is")
+        return frozenset({"anyone"})
+
+    async def about(self, person: str) -> dict[str, object]:
+        return {}
+
+
+async def test_a_site_is_asked_once_who_somebody_is_and_where_it_cannot_say_no_row_is_left(opens: Opens) -> None:
+    site = Asked()
+    core = await opens(Told(["Hi."]), people=site)
+    assert words(await told(core, ask())) == "Hi."
+    assert site.asked == 1
+    site.fault = True
+    with pytest.raises(TimeoutError, match="nobody answers"):
+        await told(core, ask())
+    assert [record.state for record in await core._store.recent()] == ["done"]
