@@ -101,7 +101,8 @@ class Wire:
     def __init__(self, url: str, *, name: str, silence_s: float, trust_env: bool) -> None:
         self.url = url
         self._name, self._silence_s, self._trust_env = name, silence_s, trust_env
-        self._kept = False  # an answer was read to its end, so there may be a connection to ask on
+        # How many answers were read to their end with no question since: as many connections there may be to ask on.
+        self._kept = 0
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(
@@ -125,7 +126,7 @@ class Wire:
                         break
                 if heard.told:
                     await _rest(chunks)
-            self._kept = True
+            self._kept += 1
         except TimeoutError:
             raise ProviderFault(provider_fault(f"{self._name} did not answer in time")) from None
         except (aiohttp.ClientError, OSError) as fault:

@@ -68,6 +68,15 @@ async def test_a_question_on_a_kept_connection_that_was_closed_is_asked_on_anoth
         await provider.close()
 
 
+async def test_two_at_once_on_kept_connections_that_were_closed_are_both_asked_on_others() -> None:
+    async with fickle([1, 1, 9, 9]) as (url, asked):
+        provider = OpenAIProvider(url, "m0", trust_env=False)
+        for _ in range(2):
+            assert await asyncio.gather(said(provider), said(provider)) == ["Yes.", "Yes."]
+        assert asked == [2, 2, 1, 1]
+        await provider.close()
+
+
 async def test_a_first_connection_that_is_closed_is_a_fault_and_nothing_is_asked_twice() -> None:
     async with fickle([0, 9]) as (url, asked):
         provider = OpenAIProvider(url, "m0", trust_env=False)
