@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -58,15 +59,16 @@ def check_bots(folder: Path) -> list[Refusal]:
     return list(compile_folder(folder).refusals)
 
 
-def compile_folder(folder: Path) -> Compiled:
+def compile_folder(folder: Path, *, private_hosts: frozenset[str] = frozenset()) -> Compiled:
     """Read a content folder: `bots/`, `skills/`, `tools/`, `commands/`, the site's facts and `house.toml`.
 
-    A folder without `bots/` is read as a folder of bots.
+    A folder without `bots/` is read as a folder of bots. `private_hosts` are servers of tools that may be in the
+    owner's own network.
     """
     refusals: list[Refusal] = []
     house = house_words(folder, refusals)
     facts = read_facts(folder, refusals)
-    tools, granted = _tools(folder, facts, house, refusals)
+    tools, granted = _tools(folder, facts, house, refusals, private_hosts)
     skills = _skills(folder, tools, granted, refusals)
     names = _Names(skills, granted)
     bots = _bots(folder, house, names, refusals)
@@ -181,13 +183,13 @@ def _named(file: Path, kind: str) -> None:
 
 
 def _tools(
-    folder: Path, facts: Facts, house: House, refusals: list[Refusal]
+    folder: Path, facts: Facts, house: House, refusals: list[Refusal], private_hosts: frozenset[str]
 ) -> tuple[dict[str, Tool], dict[str, tuple[str, ...]]]:
     """Every tool by its name, and the names that each name grants."""
     asking = frozenset(house.words["asking"].split())
     tools = {tool.name: tool for tool in built_in(facts, asking)}
     granted: dict[str, tuple[str, ...]] = {name: (name,) for name in tools}
-    files = _each(folder, "tools", refusals, read_tools)
+    files = _each(folder, "tools", refusals, partial(read_tools, private_hosts=private_hosts))
     for stem, made in files.items():
         names = []
         for tool in made:

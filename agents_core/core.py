@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -110,15 +110,17 @@ class Core:
         clock: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = _new_id,
         reach: Reach = nothing,
+        private_hosts: Collection[str] = (),
     ) -> Core:
         """Read the content, bring the tables up to date, and make ready.
 
         `live` lets providers that cost money be asked. `worker` finishes in the background what other processes left,
         and what was handed in. `people` says who somebody is (else the site's `people.toml`), `embedder` makes the
-        vectors of bots that recall. Raises `ContentRefused` where no bot can be served, `database.DatabaseError`
+        vectors of bots that recall. `private_hosts` may be asked by tools although they are in the owner's own network.
+        Raises `ContentRefused` where no bot can be served, `database.DatabaseError`
         where the database cannot be used.
         """
-        bots = await asyncio.to_thread(Bots, content, clock=clock)
+        bots = await asyncio.to_thread(Bots, content, clock=clock, private_hosts=frozenset(private_hosts))
         line = Line(providers, live=live, stand_in=bots.house.stand_in, patience=patience, clock=clock)
         store = Store(database_url, lease_s=lease_s, reach=reach)
         # Never used before: a process that comes back under an old name would keep its own dead runs alive.

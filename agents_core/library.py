@@ -35,15 +35,17 @@ _Seen = tuple[tuple[str, int, int], ...]
 class Bots(Mapping[str, Bot]):
     """Bots by slug. `fresh` reads what changed; a lookup never touches the disk."""
 
-    def __init__(self, folder: Path, *, clock: Callable[[], float]) -> None:
-        self._folder = folder
+    def __init__(
+        self, folder: Path, *, clock: Callable[[], float], private_hosts: frozenset[str] = frozenset()
+    ) -> None:
+        self._folder, self._private_hosts = folder, private_hosts
         self._places = [(str(folder), BESIDE), *((str(folder / name), ("",)) for name in FOLDERS)]
         self._clock = clock
         self._looked_s = clock()
         if not folder.is_dir():
             raise ContentRefused(f"there is no content folder {folder}; set FIRSTWORD_CONTENT to one")
         self._seen = self._look()
-        self._compiled = compile_folder(folder)
+        self._compiled = compile_folder(folder, private_hosts=private_hosts)
         if not self._compiled.bots:
             refused = "\n".join(map(str, self._compiled.refusals))
             raise ContentRefused(f"no bot in {folder} can be served:\n{refused}")
@@ -108,7 +110,7 @@ class Bots(Mapping[str, Bot]):
         if seen == self._seen:
             return
         self._seen = seen
-        found = await asyncio.to_thread(compile_folder, self._folder)
+        found = await asyncio.to_thread(compile_folder, self._folder, private_hosts=self._private_hosts)
         there = {file.stem for file in bot_files(self._folder)}
         kept = {slug: bot for slug, bot in self._compiled.bots.items() if slug in there and slug not in found.bots}
         # A bot that is kept goes on with the tools and skills it was good with.

@@ -319,6 +319,7 @@ async def open_core(settings: Settings, *, works: bool = True) -> Core:
         live=settings.live,
         embedder=embedder_for(settings),
         worker=works,
+        private_hosts=settings.private_hosts,
     )
 
 

@@ -58,6 +58,9 @@ class Settings(BaseSettings):
         (), description="Host headers to accept besides loopback"
     )
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field((), description="Origins to accept besides our own")
+    private_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="hosts of the owner's own network that a bot's tools may ask"
+    )
     oidc_issuer: str = Field("", description="the identity provider people sign in with (OpenID Connect)")
     oidc_client_id: str = Field("", description="who it takes us for")
     oidc_client_secret: SecretStr = Field(SecretStr(""), description="our password with it")
@@ -145,7 +148,9 @@ class Settings(BaseSettings):
     minutes_a_day: float = Field(0, ge=0, description="how long one person may talk in 24 hours; 0 is no limit")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much is logged")
 
-    @field_validator("allowed_hosts", "allowed_origins", "older_secrets", "ice_servers", "owners", mode="before")
+    @field_validator(
+        "allowed_hosts", "allowed_origins", "private_hosts", "older_secrets", "ice_servers", "owners", mode="before"
+    )
     @classmethod
     def _words(cls, value: object) -> object:
         """A variable holds a list with commas between."""

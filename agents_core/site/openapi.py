@@ -2,7 +2,8 @@
 
 Not a client library: one request for one call. It is read when the files are, so a bad spec is a refusal and not a
 failed answer. The rules: only operations on the list exist; no value can leave its place in the address (`..` is
-refused, as it is and encoded); nothing redirects; the address is the owner's, never the model's.
+refused, as it is and encoded); nothing redirects; the address is the file's, never the model's, and is not asked where
+it leads into the owner's own network, but for the hosts that the owner's settings name.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 from urllib.parse import quote, unquote, urlsplit
 
@@ -20,6 +21,7 @@ import httpx2
 
 from agents_core.site.schema import SpecRefused, resolved, standing_alone
 from agents_core.tools import TOOL_NAME, Answered, Handed, Schema, Tool, failed
+from outside import GuardedTransport, UrlRefused
 
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 Place = Literal["path", "query", "header", "body"]
@@ -52,6 +54,10 @@ class Operation:
     headers: Mapping[str, str]
 
 
+# What an operation's server is asked through.
+Connect = Callable[[Operation], httpx2.AsyncBaseTransport]
+
+
 def tools_of(
     prefix: str,
     document: Mapping[str, Any],
@@ -60,9 +66,14 @@ def tools_of(
     server: str = "",
     headers: Mapping[str, str] | None = None,
     audience: tuple[str, ...] = (),
+    private_hosts: frozenset[str] = frozenset(),
     send: Callable[[httpx2.Request], Any] | None = None,
 ) -> list[Tool]:
-    """A tool for each operation that is allowed, named `<prefix>_<operation>`. Raises `SpecRefused`."""
+    """A tool for each operation that is allowed, named `<prefix>_<operation>`. Raises `SpecRefused`.
+
+    `private_hosts` may be asked although they are not on the public internet. `send` answers in place of the server.
+    """
+    connect = partial(_connect, private_hosts, send)
     version = str(document.get("openapi") or document.get("swagger") or "")
     if not re.match(r"3\.[01](\.|$)", version):
         said = f"OpenAPI {version}" if version else "no OpenAPI spec"
@@ -75,7 +86,7 @@ def tools_of(
             raise SpecRefused(f"it has no operation `{wanted}`", f"It has {', '.join(list(known)[:40])}")
         method, path, item, one = known[wanted]
         tools.append(
-            _tool(f"{prefix}_{_plain(wanted)}", document, method, path, item, one, base, headers, audience, send)
+            _tool(f"{prefix}_{_plain(wanted)}", document, method, path, item, one, base, headers, audience, connect)
         )
     return tools
 
@@ -114,7 +125,7 @@ def _tool(
     base: str,
     headers: Mapping[str, str] | None,
     audience: tuple[str, ...],
-    send: Callable[[httpx2.Request], Any] | None,
+    connect: Connect,
 ) -> Tool:
     name = name[:64]
     if not TOOL_NAME.fullmatch(name):
@@ -127,7 +138,7 @@ def _tool(
     said = " ".join(str(one.get("summary") or one.get("description") or f"{method.upper()} {path}").split())[:600]
 
     async def does(_handed: Handed, arguments: Mapping[str, Any]) -> Answered:
-        return await _ask(operation, arguments, send)
+        return await _ask(operation, arguments, connect)
 
     return Tool(name, said, does, schema, audience, repeats=method in ("get", "head", "options"))
 
@@ -273,17 +284,13 @@ def _simple(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-async def _ask(
-    operation: Operation, arguments: Mapping[str, Any], send: Callable[[httpx2.Request], Any] | None
-) -> Answered:
+async def _ask(operation: Operation, arguments: Mapping[str, Any], connect: Connect) -> Answered:
     try:
         request = request_of(operation, arguments)
     except ValueError as fault:
         return failed(str(fault))
     try:
-        transport = httpx2.MockTransport(send) if send else None
-        verify = _context() if operation.server.startswith("https:") else False
-        async with httpx2.AsyncClient(timeout=_REQUEST_S, transport=transport, verify=verify) as client:
+        async with httpx2.AsyncClient(timeout=_REQUEST_S, transport=connect(operation), trust_env=False) as client:
             response = await client.send(request, stream=True)
             body = b""
             async for data in response.aiter_bytes():
@@ -291,12 +298,23 @@ async def _ask(
                 if len(body) > _ANSWER_BYTES:
                     break
             await response.aclose()
+    except UrlRefused as fault:
+        return failed(f"it may not be asked: {fault}")
     except (httpx2.HTTPError, OSError) as fault:
         return failed(f"it could not be reached ({type(fault).__name__})")
     text = body[:_ANSWER_BYTES].decode("utf-8", errors="replace").strip()
     if response.status_code >= 300:
         return failed(f"it answered with status {response.status_code}: {text[:500]}")
     return Answered(text or "done")
+
+
+def _connect(
+    private_hosts: frozenset[str], send: Callable[[httpx2.Request], Any] | None, operation: Operation
+) -> httpx2.AsyncBaseTransport:
+    if send:
+        return httpx2.MockTransport(send)
+    verify = _context() if operation.server.startswith("https:") else False
+    return GuardedTransport(private_hosts, inner=httpx2.AsyncHTTPTransport(verify=verify, trust_env=False))
 
 
 @lru_cache(maxsize=1)

@@ -54,7 +54,9 @@ _OF_OPENAPI = ("operations", "server", "headers")
 _OF_A_MODULE = ("arguments", "required", "personal", "repeats")
 
 
-def read_tools(file: Path, environment: Mapping[str, str] = os.environ) -> list[Tool]:
+def read_tools(
+    file: Path, environment: Mapping[str, str] = os.environ, *, private_hosts: frozenset[str] = frozenset()
+) -> list[Tool]:
     """The tools of `file`: one for a module, one an operation for a spec. Raises `Refused` and `Many`."""
     matter = read_file(file)
     known = validated(ToolMatter, matter.values, matter, {(): ToolMatter})
@@ -73,7 +75,9 @@ def read_tools(file: Path, environment: Mapping[str, str] = os.environ) -> list[
     ]
     if faults:
         raise Many(faults)
-    return _of_spec(file, known, matter, environment) if known.openapi else [_of_module(file, known, matter)]
+    if known.openapi:
+        return _of_spec(file, known, matter, environment, private_hosts)
+    return [_of_module(file, known, matter)]
 
 
 def _of_module(file: Path, known: ToolMatter, matter: Matter) -> Tool:
@@ -108,7 +112,9 @@ def _of_module(file: Path, known: ToolMatter, matter: Matter) -> Tool:
     )
 
 
-def _of_spec(file: Path, known: ToolMatter, matter: Matter, environment: Mapping[str, str]) -> list[Tool]:
+def _of_spec(
+    file: Path, known: ToolMatter, matter: Matter, environment: Mapping[str, str], private_hosts: frozenset[str]
+) -> list[Tool]:
     line = matter.line(("openapi",))
     if not known.operations:
         instead = "Write `operations: [name, …]`: what is not on the list does not exist"
@@ -130,6 +136,7 @@ def _of_spec(file: Path, known: ToolMatter, matter: Matter, environment: Mapping
             server=known.server,
             headers=headers,
             audience=tuple(known.for_),
+            private_hosts=private_hosts,
         )
     except SpecRefused as fault:
         raise Refused(line, f"`{known.openapi}`: {fault.what}", fault.instead) from None

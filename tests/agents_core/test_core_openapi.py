@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import jsonschema_rs
 import pytest
-from core_house import NoDesk
+from core_house import BOT, NoDesk, Told, ask, content, told
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents_core import Core, Whole
 from agents_core.loop import Call
 from agents_core.site.openapi import tools_of
 from agents_core.site.schema import SpecRefused
@@ -300,7 +304,61 @@ async def test_what_comes_back_badly_is_said(status: int, text: str) -> None:
     assert (await Toolbox((made,)).call(Call("c1", "shop_op", ""), HANDED)).text == text
 
 
+HERE = frozenset({"127.0.0.1"})
+
+
 async def test_nobody_at_the_address_is_an_error_for_the_model() -> None:
-    (made,) = tools_of("shop", one("get", "/x"), ["op"], server="http://127.0.0.1:1")
+    (made,) = tools_of("shop", one("get", "/x"), ["op"], server="http://127.0.0.1:1", private_hosts=HERE)
     said = (await Toolbox((made,)).call(Call("c1", "shop_op", ""), HANDED)).text
     assert said.startswith("error: it could not be reached")
+
+
+@asynccontextmanager
+async def shop() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A shop in our own network, and what it was asked."""
+    asked: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nPears")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
+
+
+@pytest.mark.parametrize(
+    ("hosts", "says"),
+    [((), "error: it may not be asked: 127.0.0.1 is not on the public internet"), (("127.0.0.1",), "Pears")],
+    ids=["not allowed", "allowed by the owner"],
+)
+async def test_a_server_in_the_owners_network_is_asked_where_the_owner_says_so(
+    tmp_path: Path, hosts: tuple[str, ...], says: str
+) -> None:
+    async with shop() as (url, asked):
+        folder = content(tmp_path, guide=BOT.replace("surfaces", "tools: shop\nsurfaces"))
+        (folder / "tools").mkdir()
+        (folder / "tools" / "shop.json").write_text(json.dumps(one("get", "/x")))
+        (folder / "tools" / "shop.md").write_text(f"---\nopenapi: shop.json\noperations: [op]\nserver: {url}\n---\n")
+        model = Told([Whole((Call("c1", "shop_op", ""),))], ["Yes."])
+        core = await Core.open(
+            content=folder,
+            database_url=f"sqlite+aiosqlite:///{tmp_path / 'core.db'}",
+            providers=[model],
+            worker=False,
+            private_hosts=hosts,
+        )
+        await told(core, ask())
+        await core.close()
+    assert str(model.asked[1].messages[-1]["content"]).startswith(says)
+    assert len(asked) == len(hosts)
+
+
+async def test_a_clouds_own_secrets_are_never_asked_for() -> None:
+    host = "169.254.169.254"
+    document = one("get", "/latest/meta-data")
+    (made,) = tools_of("shop", document, ["op"], server=f"http://{host}", private_hosts=frozenset({host}))
+    said = (await Toolbox((made,)).call(Call("c1", "shop_op", ""), HANDED)).text
+    assert said == f"error: it may not be asked: {host} leads to a cloud's own secrets, and is never asked"

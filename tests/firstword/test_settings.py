@@ -68,7 +68,9 @@ def test_every_fault_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_list_is_words_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRSTWORD_ALLOWED_ORIGINS", "https://a.example, https://b.example")
+    monkeypatch.setenv("FIRSTWORD_PRIVATE_HOSTS", "shop.internal,10.0.0.7")
     assert load_settings().allowed_origins == ("https://a.example", "https://b.example")
+    assert load_settings().private_hosts == ("shop.internal", "10.0.0.7")
 
 
 @pytest.mark.parametrize(
