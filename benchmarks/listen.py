@@ -125,7 +125,7 @@ class Stock:
     def __init__(self, settings: Settings, silero: Silero) -> None:
         faster_whisper: Any = importlib.import_module("faster_whisper")
         folder = store_for(settings).path(settings.listen_model)
-        threads = settings.engine_threads
+        threads = settings.heavy_threads
         self._model = faster_whisper.WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
         self._silero = silero
         self._language = settings.language

@@ -27,7 +27,7 @@ def store_for(settings: Settings) -> Store:
 def recogniser_for(settings: Settings) -> WhisperRecogniser:
     """The local recogniser. Raises `WeightsMissing` and `EngineRefused`."""
     folder = store_for(settings).path(settings.listen_model)
-    return WhisperRecogniser(folder, threads=settings.listen_threads, least_window_s=settings.listen_window_s)
+    return WhisperRecogniser(folder, threads=settings.engine_threads, least_window_s=settings.listen_window_s)
 
 
 def ear_for(settings: Settings, lane: Lane) -> Ear:
@@ -35,7 +35,7 @@ def ear_for(settings: Settings, lane: Lane) -> Ear:
     store = store_for(settings)
     smart_turn = None
     if store.present("smart-turn-v3.2"):
-        smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.listen_threads)
+        smart_turn = SmartTurn(store.path("smart-turn-v3.2"), threads=settings.engine_threads)
     recogniser = recogniser_for(settings)
     return Ear(recogniser, lane, smart_turn=smart_turn, careful=recogniser.careful(), language=settings.language)
 

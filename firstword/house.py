@@ -29,6 +29,7 @@ from grant import Signer
 from models import Lanes
 from tts import Engine, Speaker, SpeechSource
 from voice import BotVoice, Calls, DoorClient, IceServer, Limits, VoiceParts, places_of
+from voice.cushion import Cushions
 from voice.kept import Kept
 from web.signin import Identity, Removed
 
@@ -114,7 +115,7 @@ class House:
         self._people = Database(settings.database)
         self.removed = Removed(self._people)
         self.signer = signer_for(settings, self.removed.seen)
-        self.lanes = Lanes(first_come=settings.lanes == "arrival")
+        self.lanes = Lanes(at_once=settings.engines_at_once, first_come=settings.lanes == "arrival")
         self._voice_lane = self.lanes.lane("voice")
         self._ear_lane = self.lanes.lane("ear")
         # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.
@@ -122,6 +123,7 @@ class House:
         # A person who speaks over an answer does not wait for a piece of somebody else's: one short job, a thread.
         self._fits = Lanes()
         self._engine = loaded.engine
+        self._cushions = Cushions()
         self._endpoint = endpoint_for(settings)
         self._others = {name: (engine, self.lanes.lane(name)) for name, engine in loaded.others.items()}
         self._ear = loaded.ear
@@ -201,6 +203,7 @@ class House:
             limits=limits_of(self.settings),
             kept=self.kept,
             lane=self._fits.lane("echo"),
+            cushions=self._cushions,
             canceller=canceller_for(self.settings),
         )
 

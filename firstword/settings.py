@@ -96,7 +96,7 @@ class Settings(BaseSettings):
         "deadline", description="which work goes first: what is needed soonest, or what came first"
     )
     threads: int = Field(
-        0, ge=0, le=64, description="threads an engine uses; 0 is min(4, physical cores), half of that to listen"
+        0, ge=0, le=64, description="threads an engine uses; 0 is min(4, cores), half of it for Piper and to listen"
     )
 
     llm_url: str = Field("", description="an address to think with, before the local model")
@@ -181,18 +181,24 @@ class Settings(BaseSettings):
         return self.database_url or f"sqlite+aiosqlite:///{self.data / 'firstword.db'}"
 
     @property
-    def engine_threads(self) -> int:
-        """Threads for one engine. Engines queue, so each may use the cores; past four they get in one another's way."""
+    def heavy_threads(self) -> int:
+        """Threads for one engine that needs all it can get; past four they get in one another's way."""
         return self.threads or min(4, os.cpu_count() or 1)
 
     @property
-    def listen_threads(self) -> int:
-        """Threads for what listens, half as many where nobody said.
+    def engine_threads(self) -> int:
+        """Threads for the ear and for Piper, which run beside one another: half as many.
 
-        Its calls are short and made of hundreds of small steps, and a second thread that is woken for each costs more
-        than it does: on two cores tiny.en took 125 ms of a turn with two and 73 with one (medians of 20 questions).
+        Their calls are short and made of hundreds of small steps, and a second thread that is woken for each costs
+        nearly what it gives. On two cores tiny.en took 125 ms of a turn with two and 73 with one (medians of 20
+        questions); Piper's first window takes 55 ms with one and 50 with two, and leaves a core for somebody else.
         """
-        return self.threads or max(1, self.engine_threads // 2)
+        return self.threads or max(1, self.heavy_threads // 2)
+
+    @property
+    def engines_at_once(self) -> int:
+        """How many engines run at the same time: one that listens and one that speaks, where there are two cores."""
+        return min(2, os.cpu_count() or 1)
 
 
 def load_settings(**given: Any) -> Settings:

@@ -70,7 +70,7 @@ def providers_for(settings: Settings) -> list[Provider]:
 def local_for(settings: Settings) -> LocalProvider:
     """The model beside the server. Raises `WeightsMissing`."""
     gguf = Store(settings.models).path(settings.brain_model) / "model.gguf"
-    return LocalProvider(gguf, model=settings.brain_model, threads=settings.engine_threads)
+    return LocalProvider(gguf, model=settings.brain_model, threads=settings.heavy_threads)
 
 
 def embedder_for(settings: Settings) -> MiniLM | None:

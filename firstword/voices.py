@@ -22,11 +22,11 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 def engine_for(settings: Settings, name: EngineName | None = None) -> Engine:
     """The local engine `name` (FIRSTWORD_VOICE_ENGINE where it is left out). Raises `WeightsMissing` and `NoVoice`."""
-    threads, chosen = settings.engine_threads, name or settings.voice_engine
+    threads, chosen = settings.heavy_threads, name or settings.voice_engine
     folder = folder_of(settings, chosen)
     match chosen:
         case "piper":
-            return PiperEngine(folder, threads=threads, streaming=settings.streaming)
+            return PiperEngine(folder, threads=settings.engine_threads, streaming=settings.streaming)
         case "kokoro":
             return KokoroEngine(folder, threads=threads)
         case "supertonic":

@@ -1,6 +1,6 @@
 """Lanes: the threads on which inference runs, off the event loop.
 
-One lane per model; lanes know of one another, because on two cores engines that queue beat engines that fight. A job
+One lane per model; lanes know of one another, because engines that queue for the cores beat engines that fight. A job
 carries a deadline (when its sound must be ready, or when the person stopped speaking) and the earliest goes first, over
 all lanes. It is not a general task queue: jobs are short, made of plain CPU work, and lost when the process ends.
 
@@ -43,7 +43,7 @@ class _Job:
 class Lanes:
     """All lanes of one process.
 
-    `at_once` jobs run at the same time (1 or more; the default suits two cores, where each engine uses both).
+    `at_once` jobs run at the same time (1 or more; the default suits engines that each use all the cores).
     `clock` gives seconds and only orders jobs whose deadline is left out. With `first_come` deadlines are passed over:
     what came first goes first, which is there to be measured against.
     """

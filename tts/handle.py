@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,14 @@ class Spoken:
 class SpeechHandle:
     """An utterance. `frames` is for one reader; `cancel` empties everything at once; `done` waits for the end."""
 
-    def __init__(self, id: int, *, turn: int, generation: int) -> None:  # noqa: A002 - the word of the border
+    def __init__(  # `to_play_s` tells how many seconds of what was taken are still to be heard
+        self,
+        id: int,  # noqa: A002 - the word of the border
+        *,
+        turn: int,
+        generation: int,
+        to_play_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self.id = id
         self.turn = turn
         self.generation = generation
@@ -36,12 +43,18 @@ class SpeechHandle:
         self.ahead_s = 0.0
         self.made = 0
         self._made_s = 0.0
+        self._to_play_s = to_play_s
         self._frames: deque[Frame] = deque()
         self._faults: list[SpeechFault] = []
         self._changed = asyncio.Event()
         self._arrived = asyncio.Event()
         self._ended = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def left_s(self) -> float:
+        """How long it sounds on without another step: what was not taken, and what was and is still to be heard."""
+        return self.ahead_s + self._to_play_s()
 
     async def frames(self) -> AsyncIterator[Frame]:
         """The sound in order, as it is made; ends with the utterance or when it is cancelled."""

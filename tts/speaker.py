@@ -31,6 +31,9 @@ LEAD_S = 5.0
 STEP_S = 2.0
 # With less sound than this ahead, whole sentences are not held back to be packed.
 HUNGRY_S = 1.0
+# An opening is wanted now, and goes behind the second window of somebody who is about to run dry: those 40 ms are heard
+# as a later word by one, and would be as a stutter by the other.
+OPENING_S = 0.15
 # A piece takes 0.6 s at worst on two cores; waiting for other lanes comes on top.
 LIMIT_S = 10.0
 
@@ -107,11 +110,15 @@ class Speaker:
         voice: str | None = None,
         language: str = "en",
         speed: float = 1.0,
+        to_play_s: Callable[[], float] = lambda: 0.0,
     ) -> SpeechHandle:
-        """Begin to speak; an utterance that is still being spoken is cancelled. Needs a running loop."""
+        """Begin to speak; an utterance that is still being spoken is cancelled. Needs a running loop.
+
+        `to_play_s` tells how many seconds of what was taken are still to be heard: who has little left goes first.
+        """
         if self._current is not None:
             self._current.cancel()
-        handle = SpeechHandle(next(self._ids), turn=turn, generation=generation)
+        handle = SpeechHandle(next(self._ids), turn=turn, generation=generation, to_play_s=to_play_s)
         self._current = handle
         handle.begin(self._utter(handle, deltas, Saying(voice, language, speed, *self._solved)))
         return handle
@@ -175,7 +182,7 @@ class Speaker:
     async def _next_piece(self, handle: SpeechHandle, cutter: Cutter, reader: asyncio.Task[None]) -> Piece | None:
         """The piece that comes next; None after the last. Near silence, sentences are not held back."""
         while True:
-            if not handle.pieces and handle.ahead_s < HUNGRY_S:
+            if not handle.pieces and handle.left_s < HUNGRY_S:
                 handle.pieces.extend(cutter.take())
             if handle.pieces:
                 return handle.pieces.popleft()
@@ -217,8 +224,9 @@ class Speaker:
         try:
             while True:
                 await handle.room(max(0.0, self._lead_s - STEP_S))
-                # The opening is wanted now; what follows when the sound before it has run out.
-                item = await self._step(speech, lane, self._clock() + handle.ahead_s, piece)
+                # What follows is wanted when the sound before it has run out.
+                due_s = handle.left_s if handle.made else OPENING_S
+                item = await self._step(speech, lane, self._clock() + due_s, piece)
                 if item is None:
                     break
                 if not begun and handle.made and self._gap_s:

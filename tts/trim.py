@@ -28,6 +28,7 @@ class EdgeTrim:
         self._keep = round(TAIL_S * rate_hz)
         self._tail = tail
         self._held: Samples = np.zeros(0, dtype=np.float32)
+        self._owed = 0
         self._begun = False
 
     def push(self, block: Samples) -> Samples:
@@ -44,7 +45,10 @@ class EdgeTrim:
                 held[: self._fade] *= np.linspace(0, 1, min(self._fade, len(held)), dtype=np.float32)
             self._begun = True
         last = np.flatnonzero(np.abs(held) > TAIL_AUDIBLE) if self._tail else [len(held) - 1]
-        stop = min(len(held), int(last[-1]) + 1 + self._keep) if len(last) else min(len(held), 0)
+        # Sound that ends near the end of a block has part of its ending in the next one.
+        kept = int(last[-1]) + 1 + self._keep if len(last) else self._owed
+        stop = min(len(held), kept)
+        self._owed = kept - stop
         self._held = held[stop:]
         return held[:stop]
 

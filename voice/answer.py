@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sound import Pcm, Resampler
+from voice.cushion import Watch
 from voice.door import DoorClient, DoorDelta, Message
 from voice.errors import VoiceError
 from voice.heard import Heard
@@ -21,7 +22,9 @@ from voice.playout import Playout
 
 OUT_HZ = 24_000
 # Sound that waits for real time; more is left with the speaker, which stops making it.
-_LEAD_S = 5.0
+_LEAD_S = 0.5
+# With so much sound made nothing that is made beside it can be late; less than the lead, or it would never be there.
+_PLENTY_S = 0.4
 # The door's words that wait for the speaker: it takes them as fast as they come, so this only bounds a broken one.
 _DELTAS = 4_096
 
@@ -48,6 +51,8 @@ class Answer:
     playout: Playout
     times: Times
     clock: Callable[[], float]
+    watch: Watch
+    cushion_s: float
     on_text: Callable[[Answer, str], None]
     on_change: Callable[[], None]
     speculated: bool = False
@@ -66,6 +71,13 @@ class Answer:
     def stands(self) -> str:
         """What stands of it once all its sound was sent: the text, or as much as sounded where it broke."""
         return self.heard.text(self.playout.sent, complete=False) if self.fault else self.text.strip()
+
+    def ripe(self, now: float) -> bool:
+        """Its first sound may leave: the cushion is over, or so much is made that none is needed."""
+        first_at = self.times.first_frame_at
+        return self.over or (
+            first_at is not None and (now - first_at >= self.cushion_s or self.playout.queued_s >= _PLENTY_S)
+        )
 
     def begin(
         self, door: DoorClient, grant: str, messages: Sequence[Message], speaker: SpeakerPort | None, bot: BotVoice
@@ -138,6 +150,7 @@ class Answer:
                 voice=bot.voice,
                 language=bot.language,
                 speed=bot.speed,
+                to_play_s=lambda: self.playout.left_s(self.clock()),
             )
             async for frame in self._handle.frames():
                 if self.times.first_frame_at is None:
@@ -157,6 +170,7 @@ class Answer:
         self._finish()
 
     def _made(self, pcm: Pcm, n: int, source: str, *, last: bool) -> None:
+        self.watch.made(self.heard.samples / OUT_HZ, self.clock(), opening=n == 0)
         self.heard.made(n, source, len(pcm), last=last)
         self.playout.push(pcm)
         self.on_change()

@@ -9,7 +9,7 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from asr.events import ListenEvent
@@ -17,6 +17,7 @@ from grant import Signer
 from sound import Pcm
 from tts import Spoken
 from tts.frames import Frame
+from voice.cushion import Cushions
 from voice.door import DoorClient
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class SpeakerPort(Protocol):
         voice: str | None,
         language: str,
         speed: float,
+        to_play_s: Callable[[], float],
     ) -> HandlePort: ...
 
 
@@ -135,7 +137,8 @@ class VoiceParts:
     are text alone. `origins` are the web origins let in besides our own; `ice_servers` help calls through the network.
     `observe` is told the receipt of each answer, with its bot. `lane` is where it is worked out how our own voice is
     taken out of a candidate's sound (None: in place), and `canceller` makes one that takes it out of all sound before.
-    `clock` is monotonic seconds, and `sleep` waits on that clock.
+    `cushions` is what conversations learn from one another about late sound. `clock` is monotonic seconds, and `sleep`
+    waits on that clock.
     """
 
     listener: Callable[[BotVoice], ListenerPort]
@@ -149,6 +152,7 @@ class VoiceParts:
     observe: Callable[[str, dict[str, Any]], None] = lambda _bot, _trace: None
     kept: Kept | None = None
     lane: LanePort | None = None
+    cushions: Cushions = field(default_factory=Cushions)
     canceller: Callable[[], CancellerPort] | None = None
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

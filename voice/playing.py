@@ -56,6 +56,8 @@ class Playing:
         self._finished: deque[Answer] = deque(maxlen=_TRUNCATABLE)
         self._stopping: set[asyncio.Task[None]] = set()
         self._noted_at = 0.0
+        self._cushion = parts.cushions.one()
+        self._pressed = False
         self._fallen_told = False
         self.measured = Measured()
 
@@ -111,6 +113,8 @@ class Playing:
             playout=Playout(OUT_HZ, ahead_s=self._wire.ahead_s, client_holds=self._wire.holds),
             times=Times(asked_at=now),
             clock=self._parts.clock,
+            watch=self._cushion.watch(),
+            cushion_s=self._cushion.wait_s(now),
             on_text=self._on_text,
             on_change=self._changed,
             speculated=state.phase == "pausing",
@@ -185,10 +189,17 @@ class Playing:
             self._note()
 
     def _changed(self) -> None:
-        """There is more of an answer: the beat goes on, and a first sound does not wait for it (10 ms at the mean)."""
+        """There is more of an answer: the beat goes on, and what a client waits for does not wait for it (10 ms at the
+        mean)."""
         self._wake()
-        if any(answer.let_go and not answer.shown and answer.playout.queued_s for answer in self._answers.values()):
-            asyncio.get_running_loop().call_soon(self.beat)
+        now = self._parts.clock()
+        if not self._pressed and any(one.let_go and one.playout.presses(now) for one in self._answers.values()):
+            self._pressed = True
+            asyncio.get_running_loop().call_soon(self._press)
+
+    def _press(self) -> None:
+        self._pressed = False
+        self.beat()
 
     def _note(self) -> None:
         """What was heard so far of what sounds, so that whatever ends this session loses little of it."""
@@ -198,7 +209,7 @@ class Playing:
                 self._remember(answer, answer.heard.text(answer.playout.played(now), complete=False))
 
     def _play(self, answer: Answer, now: float) -> None:
-        for chunk in answer.playout.take(now):
+        for chunk in answer.playout.take(now) if answer.ripe(now) else ():
             if answer.times.first_audible_at is None and chunk.first_audible is not None:
                 answer.times.first_audible_at = now
             if not answer.shown:

@@ -59,6 +59,14 @@ class Playout:
         """Seconds that wait."""
         return self._queued / self._rate_hz
 
+    def left_s(self, now: float) -> float:
+        """Seconds until the client has nothing to play, if no more is pushed."""
+        return (self._queued + self._sent - self.played(now)) / self._rate_hz
+
+    def presses(self, now: float) -> bool:
+        """Something waits, and the client has nothing else to play soon."""
+        return bool(self._queued) and self._held_at is None and self._sent - self.played(now) < 2 * self._chunk
+
     @property
     def all_sent(self) -> bool:
         """Nothing waits and nothing more will come."""
@@ -82,7 +90,7 @@ class Playout:
 
     def take(self, now: float) -> list[Pcm]:
         """The chunks that are to leave now, 20 ms each; the last one of an answer may be shorter."""
-        if self._held_at is not None or not self._queued:
+        if self._held_at is not None or not (self._queued >= self._chunk or (self._ended and self._queued)):
             return []
         if self._base is None:
             self._base = now

@@ -72,6 +72,7 @@ def trace_of(answer: Answer, measured: Measured, *, interrupted: bool, fallen: s
         "decided_by": measured.decided_by,
         "speculated": answer.speculated,
         "wasted": measured.wasted,
+        "cushion_ms": _rounded(answer.cushion_s * 1000),
         "underruns": answer.playout.dry,
         "interrupted": interrupted,
         "fallen": fallen,

@@ -22,6 +22,7 @@ from sound import Pcm
 from tts import Speaker
 from tts.engine import Engine
 from voice.answer import OUT_HZ
+from voice.cushion import Cushions
 from voice.door import DoorClient, DoorDelta, DoorTrace, Message
 from voice.events import Typed
 from voice.parts import BotVoice, CancellerPort, ListenerPort, VoiceParts
@@ -67,10 +68,12 @@ class Talk:
         frame_s: float = FRAME_S,
         fit_s: float = 0.0,
         canceller: Callable[[], CancellerPort] | None = None,
+        cushions: Cushions | None = None,
     ) -> None:
         self.device = device
         self.door = SaidDoor(answers)
         self.events: list[dict[str, Any]] = []
+        self.begun_at: dict[str, float] = {}
         self.sent_at: dict[str, float] = {}
         self._loop = asyncio.get_running_loop()
         self.frame_s = frame_s
@@ -80,6 +83,7 @@ class Talk:
             door=self.door,
             signer=Signer("a secret for a simulated room, nobody else's"),
             lane=VirtualLane(job_s=fit_s),
+            cushions=cushions or Cushions(),
             canceller=canceller,
             clock=self._loop.time,
         )
@@ -136,6 +140,7 @@ class Talk:
         self.device.take(event)
         if event["type"] == "response.output_audio.delta":
             self.sent_at[event["response_id"]] = self._loop.time()
+            self.begun_at.setdefault(event["response_id"], self._loop.time())
         elif event["type"] != "firstword.level":
             self.events.append({**event, "at_s": self._loop.time()})
 

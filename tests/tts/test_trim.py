@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tts.trim import LEAD_S, EdgeTrim
 
@@ -23,3 +25,18 @@ def test_edges_go_and_the_inside_stays_whatever_the_blocks(block: int) -> None:
 def test_silence_gives_nothing() -> None:
     trim = EdgeTrim(RATE_HZ)
     assert len(trim.push(np.zeros(50_000, np.float32))) + len(trim.flush()) == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(150, 4_000), min_size=1, max_size=12), st.lists(st.integers(20, 3_000), max_size=8))
+def test_the_blocks_change_no_sample(blocks: list[int], stretches: list[int]) -> None:
+    sounds = [np.full(size, 0.3 * (n % 2), np.float32) for n, size in enumerate(stretches)]
+    whole = np.concatenate([*sounds, np.zeros(2_000, np.float32)])
+    at_once, by_block = EdgeTrim(RATE_HZ), EdgeTrim(RATE_HZ)
+    at, kept = 0, []
+    while at < len(whole):
+        size = blocks[len(kept) % len(blocks)]
+        kept.append(by_block.push(whole[at : at + size].copy()))
+        at += size
+    expected = at_once.push(whole.copy())
+    assert np.array_equal(np.concatenate(kept), expected)
