@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from aside import served
 from fastapi import FastAPI, Request
 from starlette.responses import Response
-from whole_house import house, served
+from whole_house import house
 
 from firstword.testing.voices import SolvingTone
 from web import browser

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aside import Aside
 from spoken_question import QUESTION, word_errors
+from whole_house import warm_house
 
-from firstword.app import create_kept_app
 from firstword.livekit import opened_worker
-from firstword.serving import serving, until_ready
 from firstword.settings import Settings, load_settings
 from firstword.testing.livekit import KEY, SECRET, LiveKitServer
 from sound import Pcm, write_wav
@@ -88,71 +87,51 @@ def answers(count: int) -> str:
 class Site:
     """A whole server in a thread of its own, and a worker beside it once `work` is called."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.url = ""
-        self._settings = settings
-        self._loop = asyncio.new_event_loop()
-        self._up, self._stop = threading.Event(), asyncio.Event()
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()))
-        self._thread.start()
-        assert self._up.wait(timeout=120)
-        assert self.url, "the server did not start"
+    def __init__(self, settings: Settings, stack: contextlib.ExitStack) -> None:
+        self._settings, self._stack = settings, stack
+        self._aside = stack.enter_context(Aside())
+        self.url = stack.enter_context(self._aside.opened(warm_house(settings)))
 
     def work(self) -> None:
         """Start the worker, and return when it waits for rooms."""
-        ready = threading.Event()
-        self._working = asyncio.run_coroutine_threadsafe(self._work(ready), self._loop)
-        assert ready.wait(timeout=120)
-
-    def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(timeout=90)
-        self._loop.close()
-
-    async def _serve(self) -> None:
-        try:
-            async with serving(lambda base_url: create_kept_app(self._settings, base_url)) as base_url:
-                await until_ready(base_url)
-                self.url = base_url
-                self._up.set()
-                await self._stop.wait()
-                with contextlib.suppress(AttributeError):
-                    await asyncio.wrap_future(self._working)
-        finally:
-            self._up.set()
-
-    async def _work(self, ready: threading.Event) -> None:
         settings = self._settings.model_copy(update={"door_url": self.url})
-        async with opened_worker(settings, on_ready=ready.set) as worker:
-            running = asyncio.create_task(worker.run())
-            await self._stop.wait()
-            await worker.stop(within_s=2)
-            await running
+        self._stack.enter_context(self._aside.opened(working(settings)))
 
 
-def site_of(server: LiveKitServer, data: Path, **given: Any) -> Site:
+@contextlib.asynccontextmanager
+async def working(settings: Settings) -> AsyncIterator[None]:
+    ready = asyncio.Event()
+    async with opened_worker(settings, on_ready=ready.set) as worker:
+        running = asyncio.create_task(worker.run())
+        await ready.wait()
+        yield
+        await worker.stop(within_s=2)
+        await running
+
+
+@contextlib.contextmanager
+def site_of(server: LiveKitServer, data: Path, **given: Any) -> Iterator[Site]:
     livekit = {"livekit_url": server.url, "livekit_api_key": KEY, "livekit_api_secret": SECRET}
     settings = load_settings(single_user=True, data=data, sessions_per_person=20, **livekit, **given)
     if not settings.livekit_client.is_file():
         pytest.skip("LiveKit's client is not here (`./check` fetches it where there is npm)")
-    return Site(settings)
+    with contextlib.ExitStack() as stack:
+        yield Site(settings, stack)
 
 
 @pytest.fixture
 def written(livekit_server: LiveKitServer, tmp_path: Path) -> Iterator[Site]:
     """A site whose rooms carry text."""
-    site = site_of(livekit_server, tmp_path, script_only=True)
-    yield site
-    site.close()
+    with site_of(livekit_server, tmp_path, script_only=True) as site:
+        yield site
 
 
 @pytest.fixture
 def spoken(livekit_server: LiveKitServer, tmp_path: Path) -> Iterator[Site]:
     """A site whose rooms carry sound too, and its worker."""
-    site = site_of(livekit_server, tmp_path, livekit_audio=True)
-    site.work()
-    yield site
-    site.close()
+    with site_of(livekit_server, tmp_path, livekit_audio=True) as site:
+        site.work()
+        yield site
 
 
 def say(page: Any, text: str) -> None:

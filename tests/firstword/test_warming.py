@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import threading
 from pathlib import Path
-from typing import Self
 
 import httpx2
 import pytest
+from aside import Aside
 
 from firstword.app import create_kept_app
 from firstword.errors import CannotStart
@@ -59,52 +58,23 @@ async def test_weights_that_are_missing_are_named_by_whoever_waits_for_them(tmp_
             assert (await client.get("/readyz")).json()["failed"]
 
 
-class Held:
-    """A house whose doors open when `go` is set; its pages are served from a thread meanwhile."""
-
-    def __init__(self, folder: Path) -> None:
-        self.url = ""
-        self.go = asyncio.Event()
-        self._stop = asyncio.Event()
-        self._settings = load_settings(single_user=True, script_only=True, data=folder)
-        self._loop = asyncio.new_event_loop()
-        self._up = threading.Event()
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        assert self._up.wait(60)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.set(self.go)
-        self.set(self._stop)
-        self._thread.join(60)
-        self._loop.close()
-
-    def set(self, event: asyncio.Event) -> None:
-        """Set an event of the server's loop."""
-        self._loop.call_soon_threadsafe(event.set)
-
-    async def open_house(self, settings: Settings, base_url: str) -> House:
-        await self.go.wait()
-        return await open_house(settings, base_url)
-
-    async def _serve(self) -> None:
-        async with serving(lambda base_url: create_kept_app(self._settings, base_url)) as self.url:
-            self._up.set()
-            await self._stop.wait()
-
-
 @pytest.mark.browser
 def test_whoever_comes_while_models_load_sees_the_bytes_and_may_talk_when_they_are_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(tmp_path)
-    monkeypatch.setattr("firstword.app.open_house", held.open_house)
-    with held, browser_page() as page:
+    go = asyncio.Event()
+
+    async def held(settings: Settings, base_url: str) -> House:
+        await go.wait()
+        return await open_house(settings, base_url)
+
+    monkeypatch.setattr("firstword.app.open_house", held)
+    settings = load_settings(single_user=True, script_only=True, data=tmp_path)
+    # Its pages are served from a thread while its doors stay closed.
+    opening = serving(lambda base_url: create_kept_app(settings, base_url))
+    with Aside() as aside, aside.opened(opening) as url, browser_page() as page:
         page.set_default_timeout(60_000)
-        page.goto(f"{held.url}/")
+        page.goto(f"{url}/")
         page.click("text=Guide")
         page.wait_for_selector("#loading p:has-text('Getting the models ready')")
         # Real bytes of real files: the recogniser's, the voice's.
@@ -112,12 +82,12 @@ def test_whoever_comes_while_models_load_sees_the_bytes_and_may_talk_when_they_a
         page.wait_for_selector("#loading div:has-text('warming up')")
         assert page.is_disabled("#start")
         # Every other door says so, and not that it does not exist.
-        reply = page.request.post(f"{held.url}/app/voice/guide/start")
+        reply = page.request.post(f"{url}/app/voice/guide/start")
         assert (reply.status, reply.json()["error"]["code"]) == (503, "loading")
         page.fill("#line", "Are you there yet?")
         page.keyboard.press("Enter")
         page.wait_for_selector("#live:has-text('Are you there yet?')")
-        held.set(held.go)
+        aside.soon(go.set)
         page.wait_for_selector(f"#transcript li[data-role=assistant] .words:has-text('{SCRIPT}')")
         # Answered before the last engine is warm, and nobody is kept waiting for the box to say so.
         page.wait_for_selector("#loading", state="hidden")

@@ -5,42 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
+from typed_line import answered, until
+from websockets.asyncio.client import connect
+from whole_house import warm_house
 
-from firstword.app import create_kept_app
-from firstword.serving import serving, until_ready
 from firstword.settings import load_settings
 from firstword.testing.postgres import Postgres
 from firstword.thinking import SCRIPT
 
 pytestmark = [pytest.mark.models, pytest.mark.timeout(180)]
-
-
-async def until(socket: ClientConnection, kind: str) -> list[dict[str, Any]]:
-    """Events up to and including the first of `kind`."""
-    seen: list[dict[str, Any]] = []
-    async with asyncio.timeout(60):
-        while not seen or seen[-1]["type"] != kind:
-            seen.append(json.loads(await socket.recv()))
-    return seen
-
-
-async def answered(socket: ClientConnection, text: str) -> dict[str, Any]:
-    """Type a line, and wait until all of the answer was played. Gives the turn's receipt."""
-    part = {"type": "input_text", "text": text}
-    item = {"type": "message", "role": "user", "content": [part]}
-    await socket.send(json.dumps({"type": "conversation.item.create", "item": item}))
-    await socket.send(json.dumps({"type": "response.create"}))
-    seen = await until(socket, "response.done")
-    assert seen[-1]["response"]["status"] == "completed", seen[-1]
-    while (more := await until(socket, "firstword.state"))[-1]["state"] != "listening":
-        seen += more
-    seen += more
-    return next(event for event in seen if event["type"] == "firstword.trace")
 
 
 async def test_a_conversation_goes_on_without_its_database_and_every_line_is_there_in_order(
@@ -50,8 +26,7 @@ async def test_a_conversation_goes_on_without_its_database_and_every_line_is_the
     settings = load_settings(
         single_user=True, script_only=True, data=tmp_path, database_url=postgres.fresh(), llm_url=""
     )
-    async with serving(lambda base_url: create_kept_app(settings, base_url)) as base_url:
-        await until_ready(base_url)
+    async with warm_house(settings) as base_url:
         async with httpx2.AsyncClient(trust_env=False, base_url=base_url) as client:
             grant = (await client.post("/app/voice/guide/start")).json()["grant"]
             headers = {"Authorization": f"Bearer {grant}"}

@@ -1,20 +1,19 @@
 """The page on a server whose conversations are real and really kept: only recogniser, engine and core are scripted.
 
-It runs on a thread with a loop of its own, and can be restarted on its port. The one rule: what the page shows of the
+It is served from a thread of its own, and can be restarted on its port. The one rule: what the page shows of the
 past, it has from the database.
 """
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import itertools
-import threading
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from aside import Aside
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse
 from sqlalchemy import insert
@@ -50,34 +49,25 @@ class KeptHouse:
         self._core: Database
         self._told = itertools.count()
         self._database = f"sqlite:///{folder / 'here.db'}"
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self._stop: asyncio.Event
-        self._serving: Future[None]
+        self._thread, self._server = contextlib.ExitStack(), contextlib.ExitStack()
+        self._aside = self._thread.enter_context(Aside())
 
     def start(self) -> None:
         """Serve: on a free port at first, on the same one after a `stop`."""
-        ready = threading.Event()
-        self._serving = asyncio.run_coroutine_threadsafe(self._serve(ready), self._loop)
-        assert ready.wait(20), "the server did not start"
+        self._server.enter_context(self._aside.opened(self._served()))
 
     def stop(self) -> None:
         """Stop serving; what is kept stays in its file."""
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._serving.result(20)
+        self._server.close()
 
     def close(self) -> None:
         """Stop for good."""
-        if not self._serving.done():
+        with self._thread:
             self.stop()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Something on the server's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        return self._aside.do(work)
 
     def keep(self, *lines: str, subject: str = "owner") -> str:
         """A conversation that was had before."""
@@ -142,8 +132,8 @@ class KeptHouse:
 
         return self.do(read())
 
-    async def _serve(self, ready: threading.Event) -> None:
-        self._stop = asyncio.Event()
+    @contextlib.asynccontextmanager
+    async def _served(self) -> AsyncIterator[None]:
         self.kept = Kept(Database(self._database))
         await self.kept.open()
         self._core = Database(self._database)
@@ -155,8 +145,7 @@ class KeptHouse:
         try:
             async with serving(lambda _url: self._app(lanes, client), port=port) as url:
                 self.url = url
-                ready.set()
-                await self._stop.wait()
+                yield
         finally:
             await client.close()
             await self.kept.close()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Callable, Coroutine, Iterator
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from aside import Aside
 from desk_house import GUIDE, DeskHouse, desk_house
 from scripted import wait_for
 from test_axe import faults, looked_at
@@ -16,47 +17,29 @@ from test_axe import faults, looked_at
 from firstword.serving import serving
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
-T = TypeVar("T")
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 FOCUSED = "document.activeElement.id"
 
 
+@dataclass(frozen=True)
 class Served:
     """A desk's house in a thread of its own."""
 
-    def __init__(self, tmp: Path) -> None:
-        self._tmp = tmp
-        self._loop = asyncio.new_event_loop()
-        self._stop = asyncio.Event()
-        self._up = threading.Event()
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()))
-        self.house: DeskHouse
-        self.url = ""
+    house: DeskHouse
+    url: str
+    aside: Aside
 
-    def __enter__(self) -> Served:
-        self._thread.start()
-        assert self._up.wait(30), "the server did not start"
-        return self
 
-    def __exit__(self, *_fault: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(20)
-        self._loop.close()
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Something on the server's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
-
-    async def _serve(self) -> None:
-        async with desk_house(self._tmp) as self.house, serving(lambda _url: self.house.app) as self.url:
-            self._up.set()
-            await self._stop.wait()
+@contextlib.asynccontextmanager
+async def served_desk(tmp: Path) -> AsyncIterator[tuple[DeskHouse, str]]:
+    async with desk_house(tmp) as house, serving(lambda _url: house.app) as url:
+        yield house, url
 
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Served]:
-    with Served(tmp_path) as served:
-        yield served
+    with Aside() as aside, aside.opened(served_desk(tmp_path)) as (house, url):
+        yield Served(house, url, aside)
 
 
 def opened(visit: Callable[..., Any], here: Served, at: str = "/app/desk/bots/guide", **options: Any) -> Any:
@@ -225,7 +208,7 @@ def test_axe_finds_nothing_on_a_bot_and_it_fits_a_small_screen(visit: Callable[.
 
 @pytest.mark.parametrize("at", ["/app/desk", "/app/desk/conversations", "/app/desk/health"])
 def test_axe_finds_nothing_in_the_other_rooms(visit: Callable[..., Any], here: Served, at: str) -> None:
-    here.do(said(here, here.house.kept.begin("lin", "guide")))
+    here.aside.do(said(here, here.house.kept.begin("lin", "guide")))
     page = opened(visit, here, at)
     # What is folded is unfolded, and what is asked for is there, before anybody looks.
     for unfolds in page.locator("summary, .panel .button").all():
@@ -242,16 +225,16 @@ def test_a_person_opens_one_of_their_conversations_to_the_owner_in_the_drawer(
     visit: Callable[..., Any], here: Served
 ) -> None:
     talk = here.house.kept.begin("lin", "guide")
-    here.do(spoken(here, talk))
+    here.aside.do(spoken(here, talk))
     page = visit(base=here.url, at="/app/voice/guide", extra_http_headers={"who": "lin"})
     page.click("#kept")
     page.click("#drawer .share")
     until(page, "document.querySelector('#drawer .share').ariaPressed === 'true'")
-    assert here.do(here.house.talks.shared_by("lin")) == [talk.thread]
+    assert here.aside.do(here.house.talks.shared_by("lin")) == [talk.thread]
     assert faults(page) == []
     page.click("#drawer .share")
     until(page, "document.querySelector('#drawer .share').ariaPressed === 'false'")
-    assert here.do(here.house.talks.shared_by("lin")) == []
+    assert here.aside.do(here.house.talks.shared_by("lin")) == []
 
 
 async def spoken(here: Served, talk: Any) -> None:
