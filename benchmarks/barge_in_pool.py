@@ -9,6 +9,8 @@ from __future__ import annotations
 import gc
 import importlib.util
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from benchmarks.barge_in_scenes import Alone, Sounding
 from benchmarks.barge_in_speech import Prepared
 from firstword.hearing import canceller_for, recogniser_for
 from firstword.settings import Settings
+from firstword.testing.orphans import end_with
 
 Result = AloneResult | SoundingResult
 
@@ -45,7 +48,8 @@ def run_all(settings: Settings, tasks: Sequence[Task], speak: Callable[[], Prepa
     context = multiprocessing.get_context("spawn")
     # Each process has a core: recognisers that each want them all would stand in one another's way.
     single = settings.model_copy(update={"threads": 1})
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(single, speak())) as pool:
+    given = (os.getpid(), single, speak())
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=given) as pool:
         yield from pool.map(_one, tasks)
 
 
@@ -56,7 +60,9 @@ class _Process:
     world: World
 
 
-def _begin(settings: Settings, spoken: Prepared) -> None:
+def _begin(parent: int, settings: Settings, spoken: Prepared) -> None:
+    # Where the benchmark is killed nobody hands out work, and whoever waits for it would wait for ever.
+    end_with(parent, signal.SIGKILL)
     _Process.settings, _Process.world = settings, world(spoken, recogniser_for(settings))
     # What is loaded stays: nobody needs to look through it for what could go.
     gc.freeze()
