@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
+from fastapi.dependencies import models as dependencies
 from fastapi.exception_handlers import http_exception_handler
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
@@ -89,6 +90,7 @@ def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = Non
             await asyncio.gather(opening, return_exceptions=True)
             if preparing.house is not None:
                 await preparing.house.close()
+            _forget_endpoints()
 
     app = FastAPI(title="Firstword", version=firstword.__version__, lifespan=life, docs_url=None, redoc_url=None)
     app.include_router(create_pages(preparing.cards, preparing.readiness, owner=preparing.owner, rooms=rooms))
@@ -127,6 +129,16 @@ def _include(app: FastAPI, house: House, rooms: RoomClient | None) -> None:
         app.include_router(router)
     app.add_api_route("/metrics", house.metrics.response, include_in_schema=False)
     app.include_router(create_desk_pages(house.desk.owner, rooms=rooms))
+
+
+def _forget_endpoints() -> None:
+    """FastAPI keeps the last 4096 endpoints it has looked at, and with them the closed house that theirs were made of.
+
+    What it keeps is looked at once more where another app is being served: milliseconds.
+    """
+    for kept in vars(dependencies).values():
+        if hasattr(kept, "cache_clear"):
+            kept.cache_clear()
 
 
 def _asker(session: Session, signer: Signer) -> Who:

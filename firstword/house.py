@@ -83,9 +83,9 @@ def ice_servers_for(settings: Settings) -> tuple[IceServer, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What takes seconds to load: the ear, and the engines that speak (`others` are those that bots name)."""
+    """What takes seconds to load: the ear, on lanes of its own, and the engines that speak (`others` are bots')."""
 
-    lanes: Lanes
+    ear_lanes: Lanes
     ear: Ear
     engine: Engine
     others: Mapping[str, Engine]
@@ -93,7 +93,7 @@ class Loaded:
 
 def load(settings: Settings, named: set[str]) -> Loaded:
     """Load the models; `named` are engines that bots ask for. Raises `WeightsMissing`, `NoVoice`, `EngineRefused`."""
-    lanes = Lanes()
+    lanes = Lanes(first_come=settings.lanes == "arrival")
     try:
         engine = engine_for(settings)
         others, refused = others_for(settings, named)
@@ -117,7 +117,8 @@ class House:
         self.signer = signer_for(settings, self.removed.seen)
         self.lanes = Lanes(at_once=settings.engines_at_once, first_come=settings.lanes == "arrival")
         self._voice_lane = self.lanes.lane("voice")
-        self._ear_lane = self.lanes.lane("ear")
+        # An opening piece is spoken while the ear still asks the sound whether that was all.
+        self._ear_lanes, self._ear_lane = loaded.ear_lanes, loaded.ear.lane
         # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.
         self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
         # A person who speaks over an answer does not wait for a piece of somebody else's: one short job, a thread.
@@ -170,6 +171,7 @@ class House:
         await self.kept.close()
         await self.core.close()
         self.lanes.close()
+        self._ear_lanes.close()
         self._waits.close()
         self._fits.close()
         if self._endpoint is not None:
@@ -333,7 +335,7 @@ async def _loaded(settings: Settings, named: set[str]) -> Loaded:
         return await asyncio.shield(loading)
     except asyncio.CancelledError:
         # A thread is not stopped: what it has loaded is put down again.
-        (await loading).lanes.close()
+        (await loading).ear_lanes.close()
         raise
 
 
