@@ -19,9 +19,10 @@ from pathlib import Path
 import httpx2
 
 from firstword.errors import CannotStart
-from firstword.serving import address, bind, until_ready
+from firstword.serving import until_ready
 from firstword.settings import PREFIX
 from firstword.testing.orphans import ends_with_us
+from firstword.testing.ports import free_port
 
 _START_S = 120.0
 _END_S = 20.0
@@ -35,9 +36,8 @@ async def child_server(settings: Mapping[str, str]) -> AsyncIterator[str]:
 
     Raises `CannotStart` with the end of its log where it does not come up.
     """
-    with bind("127.0.0.1", 0) as listener:
-        base_url = address(listener)
-        port = listener.getsockname()[1]
+    port = free_port()
+    base_url = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory(prefix="firstword-bench-") as folder:
         given = {"single_user": "true", "port": str(port), "data": folder, **settings}
         environment = {f"{PREFIX}{name.upper()}": value for name, value in given.items()}

@@ -21,8 +21,8 @@ from benchmarks.errors import BenchRefused
 from benchmarks.peers.person import Person, sitting_before
 from firstword.hearing import store_for
 from firstword.house import signer_for
-from firstword.serving import bind
 from firstword.settings import Settings
+from firstword.testing.ports import free_port
 
 PROJECT = Path(__file__).parent.parent.parent
 SCRIPTS = PROJECT / "scripts" / "peers"
@@ -118,8 +118,7 @@ async def _ours(system: System, settings: Settings, brain_url: str) -> AsyncIter
 @contextlib.asynccontextmanager
 async def _peer(system: System, settings: Settings, brain_url: str) -> AsyncIterator[Person]:
     store = store_for(settings)
-    with bind("127.0.0.1", 0) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     told = {
         **_DEFAULTS[system.kind],
         **system.settings,

@@ -17,6 +17,7 @@ import urllib.request
 from pathlib import Path
 
 from firstword.testing.orphans import ends_with_us
+from firstword.testing.ports import free_port
 
 KEY = "firstword-tests"
 SECRET = "a secret of the tests, nobody else's, long enough"  # noqa: S105 - opens a server that lives for a test
@@ -39,7 +40,8 @@ class LiveKitServer:
 
     def __init__(self, program: Path) -> None:
         self._program = program
-        self._port, tcp, udp = _free_ports()
+        # For signalling, media over TCP and media over UDP.
+        self._port, tcp, udp = free_port(), free_port(), free_port(socket.SOCK_DGRAM)
         self._process: subprocess.Popen[bytes] | None = None
         self._config = {
             "port": self._port,
@@ -91,11 +93,3 @@ class LiveKitServer:
                 return bool(reply.status == 200)
         except OSError:
             return False
-
-
-def _free_ports() -> tuple[int, int, int]:
-    """A port each for signalling, media over TCP and media over UDP."""
-    with socket.socket() as one, socket.socket() as two, socket.socket(type=socket.SOCK_DGRAM) as three:
-        for each in (one, two, three):
-            each.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], two.getsockname()[1], three.getsockname()[1]

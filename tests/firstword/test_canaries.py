@@ -12,7 +12,8 @@ from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
 from benchmarks.child import child
-from firstword.serving import address, bind, until_ready
+from firstword.serving import until_ready
+from firstword.testing.ports import free_port
 from firstword.testing.provider import WORDS, FakeProvider
 
 pytestmark = [pytest.mark.models, pytest.mark.timeout(240)]
@@ -66,8 +67,8 @@ async def spoken(base_url: str, grant: str) -> None:
 
 
 async def test_no_word_no_key_and_no_grant_is_in_what_the_server_writes(tmp_path: Path) -> None:
-    with bind("127.0.0.1", 0) as listener:
-        base_url, port = address(listener), listener.getsockname()[1]
+    port = free_port()
+    base_url = f"http://127.0.0.1:{port}"
     secret, log = f"{CANARY}-secret-of-more-than-32-characters", tmp_path / "server.log"
     async with FakeProvider(keys={f"{CANARY}-one": "401"}) as model:
         environment = {
