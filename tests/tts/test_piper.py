@@ -1,5 +1,7 @@
 import os
 import shutil
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,37 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.fixture(scope="module")
+def engine(folder: Path) -> PiperEngine:
+    """Loading it takes longer than most of what is asked of it."""
+    return PiperEngine(folder)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """`SENTENCE` by the text part, and all of its samples in one window."""
+
+    parts: Parts
+    hop: int
+    tensors: dict[str, np.ndarray]
+    length: int
+    whole: np.ndarray
+
+
+@pytest.fixture(scope="module")
+def encoded(folder: Path) -> Encoded:
+    split = read_split(folder)
+    assert split is not None
+    assert split.noisy
+    # The noise is drawn once, by the text part, from a fixed seed; both ways are fed what was drawn.
+    set_seed(7)
+    parts = Parts(folder, split, threads=2)
+    tensors = parts.encode(inputs_of(SENTENCE, noise=0.667, noise_w=0.8))
+    length = tensors[split.noisy].shape[-1]
+    whole = np.concatenate(list(parts.decode(tensors, first=length, largest=length)))
+    return Encoded(parts, split.hop, tensors, length, whole)
+
+
 @pytest.mark.models
 def test_the_cut_is_found_by_shape_and_kept_with_nothing_half_written(folder: Path) -> None:
     split = read_split(folder)
@@ -42,21 +75,12 @@ def test_the_cut_is_found_by_shape_and_kept_with_nothing_half_written(folder: Pa
 
 @pytest.mark.models
 @pytest.mark.parametrize("first", [1, 5, 12, 22, 60])
-def test_windows_give_the_same_samples_as_the_whole(folder: Path, first: int) -> None:
-    split = read_split(folder)
-    assert split is not None
-    assert split.noisy
-    # The noise is drawn once, by the text part, from a fixed seed; both ways are fed what was drawn.
-    set_seed(7)
-    parts = Parts(folder, split, threads=2)
-    tensors = parts.encode(inputs_of(SENTENCE, noise=0.667, noise_w=0.8))
-    length = tensors[split.noisy].shape[-1]
-    whole = np.concatenate(list(parts.decode(tensors, first=length, largest=length)))
-    made = list(parts.decode(tensors, first=first, largest=172))
+def test_windows_give_the_same_samples_as_the_whole(encoded: Encoded, first: int) -> None:
+    made = list(encoded.parts.decode(encoded.tensors, first=first, largest=172))
     assert len(made) > 1
     windows = np.concatenate(made)
-    assert len(windows) == len(whole) == length * split.hop
-    assert np.abs(windows - whole).max() < EQUAL_WITHIN
+    assert len(windows) == len(encoded.whole) == encoded.length * encoded.hop
+    assert np.abs(windows - encoded.whole).max() < EQUAL_WITHIN
 
 
 @pytest.mark.models
@@ -81,9 +105,14 @@ def test_with_the_noise_seeded_a_streamed_piece_is_the_whole_graph_s(folder: Pat
     assert np.abs(expected).max() > 0.1
 
 
+@cache
+def ids_of(text: str) -> list[int]:
+    phonemes = PiperEngine(VOICE)._phonemes
+    return list(phonemes.phonemes_to_ids(phonemes.phonemize(text)[0]))
+
+
 def inputs_of(text: str, *, noise: float, noise_w: float) -> dict[str, np.ndarray]:
-    engine = PiperEngine(VOICE)
-    ids = engine._phonemes.phonemes_to_ids(engine._phonemes.phonemize(text)[0])
+    ids = ids_of(text)
     return {
         "input": np.array([ids], dtype=np.int64),
         "input_lengths": np.array([len(ids)], dtype=np.int64),
@@ -115,8 +144,8 @@ def test_without_noise_the_split_voice_says_what_the_whole_one_does(folder: Path
 
 
 @pytest.mark.models
-def test_a_piece_comes_in_growing_stretches_with_its_edges_trimmed(folder: Path) -> None:
-    parts = list(PiperEngine(folder).speak(SENTENCE))
+def test_a_piece_comes_in_growing_stretches_with_its_edges_trimmed(engine: PiperEngine) -> None:
+    parts = list(engine.speak(SENTENCE))
     assert len(parts) > 2
     assert parts[0].duration_s < 0.3
     assert parts[1].duration_s > parts[0].duration_s
@@ -127,22 +156,21 @@ def test_a_piece_comes_in_growing_stretches_with_its_edges_trimmed(folder: Path)
 
 
 @pytest.mark.models
-def test_speed_changes_the_length(folder: Path) -> None:
-    engine = PiperEngine(folder)
+def test_speed_changes_the_length(engine: PiperEngine) -> None:
     slow, fast = (sum(len(part) for part in engine.speak(SENTENCE, speed=speed)) for speed in (0.7, 1.5))
     assert fast < 0.7 * slow
 
 
 @pytest.mark.models
 @pytest.mark.parametrize("text", ["", "...", "🎉", " \n", "—"])
-def test_with_nothing_to_say_nothing_is_made(folder: Path, text: str) -> None:
-    assert list(PiperEngine(folder).speak(text)) == []
+def test_with_nothing_to_say_nothing_is_made(engine: PiperEngine, text: str) -> None:
+    assert list(engine.speak(text)) == []
 
 
 @pytest.mark.models
-def test_an_unknown_voice_is_refused_with_the_nearest(folder: Path) -> None:
+def test_an_unknown_voice_is_refused_with_the_nearest(engine: PiperEngine) -> None:
     with pytest.raises(UnknownVoice, match="joe"):
-        list(PiperEngine(folder).speak("Hello.", voice="jo"))
+        list(engine.speak("Hello.", voice="jo"))
 
 
 def test_missing_weights_are_refused_in_words(tmp_path: Path) -> None:
