@@ -3,6 +3,7 @@ skipped where there is no browser."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     if not Path(CHROMIUM).exists():
         pytest.skip(f"chromium is not installed: there is no {CHROMIUM} to drive")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def steady_voice() -> None:
+    """The local voice draws its noise from one seed, so that what is spoken in a run is what was spoken in the last."""
+    with contextlib.suppress(ImportError):
+        from onnxruntime import set_seed
+
+        set_seed(1)
 
 
 @pytest.fixture(scope="session")

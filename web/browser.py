@@ -69,7 +69,7 @@ def launched(playwright: Playwright, microphone: Path | None = None, *, refuse: 
         browser.close()
 
 
-def until(page: Page, expression: str, limit_s: float = 12.0, *, gives: object = _TRUE) -> None:
+def until(page: Page, expression: str, limit_s: float = 30.0, *, gives: object = _TRUE) -> None:
     """Wait until `expression` holds in the page, or gives the value `gives`.
 
     Playwright's own way needs eval, which the page's policy forbids. In a page that is only just loading nothing is

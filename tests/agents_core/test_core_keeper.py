@@ -37,17 +37,19 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 
 
 async def until(seen: asyncio.Event) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await seen.wait()
 
 
 async def test_a_lease_outlives_itself_many_times_while_it_is_kept(store: Store, database_url: str) -> None:
-    short = Store(database_url, lease_s=0.2)
-    keeper = Keeper(short, "w1", clock=asyncio.get_running_loop().time)
+    # Renewed every 200 ms; a busy machine may be two beats late.
+    short, clock = Store(database_url, lease_s=0.6), asyncio.get_running_loop().time
+    keeper = Keeper(short, "w1", clock=clock)
     held = await short.begin("run-1", ask(), "w1")
-    grip = keeper.hold(held, lambda: None)
-    beats = [await store.claim("w2") for _ in range(20) if not await asyncio.sleep(0.04)]
-    assert beats == [None] * 20
+    grip, began_s = keeper.hold(held, lambda: None), clock()
+    while clock() - began_s < 3 * short.lease_s:
+        assert await store.claim("w2") is None
+        await asyncio.sleep(0.04)
     assert grip.is_sure()
     keeper.let_go(grip)
     while (taken := await store.claim("w2")) is None:
@@ -134,7 +136,7 @@ async def test_what_is_handed_in_is_done_at_once_by_the_worker_of_the_same_proce
 ) -> None:
     core = await Core.open(content=content(tmp_path / "site"), database_url=database_url, providers=[Told(["Done."])])
     run = await core.hand_in(ask())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while (record := await core.record(run)).state != "done":
             await asyncio.sleep(0.01)
     assert (record.answer, record.attempt) == ("Done.", 1)
@@ -175,7 +177,7 @@ async def test_a_run_that_cannot_be_read_keeps_no_other_from_being_done(database
         await connection.exec_driver_sql(f"UPDATE runs SET ask = 'not JSON' WHERE id = '{broken}'")
     worker = Worker(core.claim, idle_s=0.01)
     worker.start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while (await core.record(whole)).state != "done":
             await asyncio.sleep(0.01)
     await worker.close()

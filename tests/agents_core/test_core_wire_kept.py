@@ -51,7 +51,7 @@ async def fickle(answers: list[int]) -> AsyncIterator[tuple[str, list[int]]]:
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", asked
     finally:
-        await asyncio.wait_for(gone.wait(), 5)
+        await asyncio.wait_for(gone.wait(), 30)
         server.close()
         await server.wait_closed()
 

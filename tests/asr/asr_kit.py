@@ -79,7 +79,7 @@ class Fed:
 
     async def until(self, name: str) -> None:
         """Wait for an event of this name."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while name not in await self.names():
                 self._came.clear()
                 await self._came.wait()

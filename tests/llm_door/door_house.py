@@ -36,6 +36,8 @@ SECRET = "a-secret-of-more-than-thirty-two-characters"
 # Awkward words: beyond the BMP, line separators that are not newlines, quotes, a field that looks like SSE.
 WORDS = ("Hel", "lo, ", "wor", "ld\u2028 \u0085", '"quoted"\n\ndata: no', " 🐟", " end")
 USAGE = Usage(prompt_tokens=9, completion_tokens=7)
+# Without comments, whose broken pipe would tell of a client's leaving as well.
+SILENT = Pace(comment_s=3_600.0)
 
 
 def bot(slug: str) -> Bot:
@@ -189,7 +191,7 @@ async def house(
 
 async def until(core: FakeCore, true: Callable[[], bool]) -> None:
     """Wait for an observable change."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not true():
             core.changed.clear()
             if not true():

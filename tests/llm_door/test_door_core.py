@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 import openai
-from door_house import SECRET, served
+from door_house import SECRET, SILENT, served
 from fastapi import FastAPI
 
 from agents_core import Core, OpenAIProvider, Profile, Provider, ScriptProvider
@@ -36,7 +36,7 @@ async def real(folder: Path, provider: Provider, bot: str = BOT) -> AsyncIterato
     url = f"sqlite+aiosqlite:///{folder}/db.sqlite"
     core = await Core.open(content=folder, database_url=url, providers=[provider], live=True, worker=False)
     app = FastAPI()
-    app.include_router(create_door(core, Signer(SECRET)))
+    app.include_router(create_door(core, Signer(SECRET), pace=SILENT))
     try:
         async with served(app) as (base_url, _):
             yield base_url, core
@@ -86,7 +86,7 @@ async def test_k10_a_client_that_leaves_is_a_cancelled_run(tmp_path: Path) -> No
             run = raw.headers["x-firstword-run"]
             await waiting.wait()
             await raw.parse().close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await ended.wait()
             record = await core.record(run)
             while record is None or record.state == "doing":
@@ -114,7 +114,7 @@ async def test_k10_leaving_after_three_words_lets_go_of_the_model_and_what_was_u
                         break
                 reserved = (await core.spent("owner", "guide"))["day"]
                 run = answer.headers["x-firstword-run"]
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 await model.left()
                 record = await core.record(run)
                 while record is None or record.state == "doing":

@@ -5,7 +5,7 @@ import json
 
 import psutil
 import pytest
-from door_house import House, house, until
+from door_house import SILENT, House, house, until
 
 from llm_door import PatientProtocol
 
@@ -20,13 +20,13 @@ def request(at: House, text: str, *, stream: bool = True) -> bytes:
 
 
 async def closed(at: House, runs: int) -> None:
-    """Well before the next comment (10 s) would have found the broken pipe: the leaving itself was noticed."""
+    """The leaving itself is noticed: no comment ever finds the broken pipe."""
     await until(at.core, lambda: not at.core.running and at.core.closed == runs)
 
 
 @pytest.mark.parametrize("text", ["hang", "hang after three"], ids=["before the first token", "after three chunks"])
 async def test_k10_the_core_is_closed_when_the_client_leaves_a_hundred_times(text: str) -> None:
-    async with house() as at:
+    async with house(pace=SILENT) as at:
         before = asyncio.all_tasks()
         for n in range(1, 101):
             reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
@@ -42,7 +42,7 @@ async def test_k10_the_core_is_closed_when_the_client_leaves_a_hundred_times(tex
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "0.6 plain"])
 async def test_k10_a_client_that_leaves_before_any_answer(stream: bool) -> None:
     """Without a stream nothing has been written yet, and its leaving is noticed all the same."""
-    async with house() as at:
+    async with house(pace=SILENT) as at:
         before = asyncio.all_tasks()
         for n in range(1, 21):
             _, writer = await asyncio.open_connection("127.0.0.1", at.port)
@@ -54,7 +54,7 @@ async def test_k10_a_client_that_leaves_before_any_answer(stream: bool) -> None:
 
 
 async def test_k10_a_client_that_leaves_at_once_leaves_nothing_behind() -> None:
-    async with house() as at:
+    async with house(pace=SILENT) as at:
         before = asyncio.all_tasks()
         for _ in range(100):
             _, writer = await asyncio.open_connection("127.0.0.1", at.port)
@@ -98,6 +98,6 @@ def sockets(at: House) -> list[object]:
 
 async def quiet(before: set[asyncio.Task[object]]) -> None:
     """No task is left that was not there before."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while left := asyncio.all_tasks() - before:
             await asyncio.wait(left)

@@ -36,6 +36,12 @@ class Hasty(PatientProtocol):
     headers_s = 0.05
 
 
+class Brisk(PatientProtocol):
+    """For a client whose first request has to come whole, on a busy machine too."""
+
+    headers_s = 0.5
+
+
 @pytest.mark.parametrize(
     "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: local", b"\r\n"], ids=["nothing", "line", "header", "blank"]
 )
@@ -43,7 +49,7 @@ async def test_dt9_half_a_header_is_not_waited_for(sent: bytes) -> None:
     async with served(app, http=Hasty) as (base_url, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
         writer.write(sent)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             with contextlib.suppress(ConnectionResetError):
                 assert await reader.read() == b""
         writer.close()
@@ -51,7 +57,7 @@ async def test_dt9_half_a_header_is_not_waited_for(sent: bytes) -> None:
 
 @pytest.mark.parametrize("sent", [b"GET / HT", b"\r\n"], ids=["line", "blank"])
 async def test_dt9_a_second_request_has_the_same_deadline(sent: bytes) -> None:
-    async with served(app, http=Hasty, timeout_keep_alive=600) as (base_url, _):
+    async with served(app, http=Brisk, timeout_keep_alive=600) as (base_url, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
         writer.write(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 404")
@@ -83,12 +89,12 @@ async def test_headers_of_sixty_kilobytes_are() -> None:
 
 
 async def test_a_stream_and_a_socket_outlive_the_deadline_of_headers() -> None:
-    async with plain_house(http=Hasty) as at:
+    async with plain_house(http=Brisk) as at:
         async with httpx2.AsyncClient(trust_env=False) as client:
             body = {"stream": True, "messages": [{"role": "user", "content": "hang"}]}
             key = {"Authorization": f"Bearer {at.grant()}"}
             async with client.stream("POST", f"{at.base_url}/v1/chat/completions", json=body, headers=key) as answer:
-                asyncio.get_running_loop().call_later(0.1, at.core.go_on.set)
+                asyncio.get_running_loop().call_later(2 * Brisk.headers_s, at.core.go_on.set)
                 assert (await answer.aread()).endswith(b"data: [DONE]\n\n")
 
 
@@ -116,7 +122,7 @@ async def test_an_answer_before_the_body_was_read_reaches_who_is_still_sending()
 
 
 async def test_the_rest_of_a_body_that_was_answered_has_a_deadline() -> None:
-    async with served(app, http=Hasty, timeout_keep_alive=600) as (base_url, _):
+    async with served(app, http=Brisk, timeout_keep_alive=600) as (base_url, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(base_url.rsplit(":", 1)[1]))
         writer.write(b"POST /early HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 503")

@@ -207,7 +207,7 @@ class StuckEngine(ToneEngine):
 
 async def test_a_stuck_piece_is_an_error_and_the_next_goes_on(lanes: Lanes) -> None:  # T31, S8
     engine = StuckEngine()
-    handle = Speaker(engine, lanes.lane("tone"), limit_s=0.2).say("I am stuck here. And on it goes.")
+    handle = Speaker(engine, lanes.lane("tone"), limit_s=1.0).say("I am stuck here. And on it goes.")
     frames = await take(handle)
     engine.let_go.set()
     assert said(frames) == "And on it goes."

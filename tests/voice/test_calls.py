@@ -43,7 +43,7 @@ def audible_s(client: Caller) -> float:
 
 async def ended(house: House) -> None:
     """Wait until no call is on and its listener is closed."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while len(house.calls) or not all(listener.closed for listener in house.listeners):
             await asyncio.sleep(0.01)
 
@@ -74,7 +74,10 @@ async def test_what_is_pushed_to_the_listener_is_as_long_as_what_was_sent(serve:
     async with serve() as house, called(house.base_url, house.grant()) as client:
         before = (house.listener.pushed_s, client.microphone.sent_s)
         await client.holds(lambda: client.microphone.sent_s - before[1] > 1.0)
-        assert house.listener.pushed_s - before[0] == pytest.approx(client.microphone.sent_s - before[1], abs=0.2)
+        # What is on its way is not there yet, for longer on a busy machine; what is lost would be missing for good.
+        await client.holds(
+            lambda: abs(house.listener.pushed_s - before[0] - client.microphone.sent_s + before[1]) < 0.2
+        )
 
 
 async def test_h1_s1_talking_over_it_silences_the_track_at_once_and_what_was_heard_stands(serve: Serve) -> None:

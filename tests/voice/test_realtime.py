@@ -88,7 +88,7 @@ def said(events: list[Any]) -> str:
 
 async def phase(house: House, kind: str) -> None:
     """Wait until the listener was asked for `kind`."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while kind not in house.listener.asked:
             await asyncio.sleep(0.01)
 
@@ -200,7 +200,7 @@ async def test_a_speculation_that_the_person_talks_over_is_thrown_away_and_never
     async with serve(["...", "Half."], ["Whole."]) as house, connected(house, firstword={"events": True}) as connection:
         house.listener.start()
         house.listener.words("I would like")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not house.door.asked:
                 await asyncio.sleep(0.01)
         house.listener.start()
@@ -214,7 +214,7 @@ async def test_a_speculation_that_the_person_talks_over_is_thrown_away_and_never
         assert trace["speculated"] is True
         assert trace["provider"] == "script"
         assert trace["tokens"] == {"prompt": 7, "completion": 5}
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not house.door.left:
                 await asyncio.sleep(0.01)
 
@@ -355,7 +355,7 @@ async def test_one_more_than_the_limit_is_refused_in_words_and_leaving_frees_the
             with pytest.raises(InvalidStatus) as refused:
                 await connect(url, additional_headers=headers)
             assert refused.value.response.status_code == 429
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not house.listener.closed:
                 await asyncio.sleep(0.01)
         async with connect(url, additional_headers=headers) as socket:

@@ -106,7 +106,7 @@ def visit(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
             else:
                 opened = request.getfixturevalue("browsers")()
             page = stack.enter_context(contextlib.closing(opened.new_context(**options))).new_page()
-            page.set_default_timeout(8_000)
+            page.set_default_timeout(30_000)
             page.on("pageerror", lambda fault: complaints.append(str(fault)))
             page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
             if before:

@@ -264,7 +264,7 @@ def serving(app: FastAPI) -> Iterator[str]:
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not server.started:
         assert time.monotonic() < deadline, "the server did not start"
         time.sleep(0.01)
@@ -277,7 +277,7 @@ def serving(app: FastAPI) -> Iterator[str]:
         thread.join(5)
 
 
-def wait_for(page: Any, told: Callable[[], object], limit_s: float = 12.0, *, gives: object = True) -> None:
+def wait_for(page: Any, told: Callable[[], object], limit_s: float = 30.0, *, gives: object = True) -> None:
     """Wait until something is so on the partner's side, or gives the value `gives`, while the page goes on."""
     deadline = time.monotonic() + limit_s
     while (last := told()) != gives:

@@ -11,7 +11,7 @@ from kept_house import Opened
 
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 AXE = Axe()
 WIDTHS = (320, 768, 1440)

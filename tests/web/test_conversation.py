@@ -12,7 +12,7 @@ from scripted import Script, bubbles, wait_for
 
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 # Taps whatever goes to the loudspeaker (`tap.js` is the partner's): each block's peak, with the audio clock's time.
 TAP = """

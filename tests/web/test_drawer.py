@@ -11,7 +11,7 @@ from scripted import tabbed, wait_for
 
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 SHOWN = "[...document.querySelectorAll('#transcript li .words')].map((words) => words.textContent)"
 FOCUSED = "(({ id, dataset, tagName }) => id || dataset.does || tagName)(document.activeElement)"
@@ -284,7 +284,7 @@ def test_a_server_restarted_in_mid_conversation_is_the_same_conversation(
     here.stop()
     page.wait_for_selector("#notice:has-text('connection was lost')")
     here.start()
-    page.wait_for_selector("#notice:has-text('is back')", timeout=20_000)
+    page.wait_for_selector("#notice:has-text('is back')")
     write(page, "Second?")
     assert [line["content"] for line in here.door.asked[1]["messages"]] == ["First?", "One.", "Second?"]
     assert here.threads() == ["First?"]

@@ -12,7 +12,7 @@ from scripted import wait_for
 from voice import Limits
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 
 def write(page: Any, text: str) -> None:
@@ -57,5 +57,5 @@ def test_a_full_house_is_said_and_tried_again_until_there_is_a_place(visit: Call
     second.keyboard.press("Enter")
     second.wait_for_selector("#notice:has-text('Every place is taken')")
     first.goto("about:blank")
-    second.wait_for_selector(".receipt", timeout=20_000)
+    second.wait_for_selector(".receipt")
     wait_for(second, here.threads, gives=["Is there a place?", "First?"])

@@ -10,7 +10,7 @@ from scripted import Script, wait_for
 
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 # A server that takes calls, and a network that lets none through.
 _NO_WAY = """

@@ -10,7 +10,7 @@ from scripted import Script, tabbed
 
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 
 @pytest.mark.parametrize("width", [320, 768, 1440])

@@ -11,7 +11,7 @@ from scripted import Script
 
 from web.browser import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 # Counts what makes a page slow: changes of the document, layout that is asked for in the middle of a script, drawings.
 COUNT = """
@@ -61,7 +61,7 @@ def answer(page: Any) -> dict[str, int]:
     page.fill("#line", "Tell me everything.")
     page.evaluate("beginCounting()")
     page.keyboard.press("Enter")
-    until(page, "document.querySelectorAll('.receipt').length > 0", limit_s=20)
+    until(page, "document.querySelectorAll('.receipt').length > 0")
     counted: dict[str, int] = page.evaluate("counted")
     return counted
 

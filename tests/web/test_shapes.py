@@ -15,7 +15,7 @@ from sound import Pcm
 from web.bots import VISUALS
 from web.strips import AT_REST, CELL_PX, IN_VOICE, LEVEL_S, SCHEMES, drawn, levels_of, orb_page, strip
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 SECOND = round(1 / LEVEL_S)
 PICTURES = Path(web.__file__).parent / "pictures"
