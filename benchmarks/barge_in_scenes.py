@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from firstword.testing.sounds import NOISES
+from sound.noises import NOISES
 
 LEAKS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9)
 DELAYS_S = (0.0, 0.1, 0.3, 0.6, 1.0, 1.4)

@@ -186,7 +186,7 @@ def onset_of_s(samples: Samples) -> float:
 
 def coughs(count: int, *, rate_hz: int = RATE_HZ) -> Sequence[Samples]:
     """Coughs of our own making: no recording, and for every system the same."""
-    from firstword.testing.sounds import cough as made
+    from sound.noises import cough as made
 
     found = []
     for seed in range(count):

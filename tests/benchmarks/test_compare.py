@@ -24,10 +24,10 @@ from firstword.testing.clock import run_virtually
 from firstword.testing.device import Device
 from firstword.testing.lanes import RememberingEngine, VirtualLane
 from firstword.testing.room import EchoRoom
-from firstword.testing.sounds import hum
 from firstword.testing.talks import Talk, hears_with
 from firstword.testing.voices import ToneEngine
 from sound import Pcm
+from sound.noises import hum
 from voice.answer import OUT_HZ
 
 # What each stage of the turn takes, in virtual seconds.

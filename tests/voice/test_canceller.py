@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from firstword.testing.room import EchoRoom
-from firstword.testing.sounds import hum
 from sound import Pcm, resample
+from sound.noises import hum
 from voice.answer import OUT_HZ
 from voice.canceller import WebrtcCanceller
 

@@ -17,10 +17,10 @@ from firstword.testing.clock import run_virtually
 from firstword.testing.device import Device
 from firstword.testing.lanes import RememberingEngine, VirtualLane
 from firstword.testing.room import EchoRoom
-from firstword.testing.sounds import NOISES, hum
 from firstword.testing.talks import Talk, hears_with
 from firstword.testing.voices import ToneEngine
 from sound import Pcm
+from sound.noises import NOISES, hum
 from voice.answer import OUT_HZ, Answer
 from voice.events import AllSent, Candidate
 from voice.playout import Playout
