@@ -23,6 +23,7 @@ from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from fastapi.responses import JSONResponse, Response
 
 from web import BotCard, create_pages
+from web.person import EAR_JS
 
 RATE_HZ = 24_000
 FRAME = RATE_HZ // 50
@@ -50,17 +51,6 @@ BOTS = (
     BotCard("host", "Maître d’", "", "wave", "en", "Takes a table for you.", ("joe", "amy"), ("en", "fr")),
     BotCard("coach", "Coach", "What are you practising?", "radial", "en", "Listens, then asks one question."),
 )
-
-
-# A worklet that tells the peak of each block, for tests that listen to the page.
-TAP_JS = """registerProcessor("tap", class extends AudioWorkletProcessor {
-  process([input]) {
-    let peak = 0;
-    for (const sample of input[0] ?? []) peak = Math.max(peak, Math.abs(sample));
-    this.port.postMessage([currentTime, peak]);
-    return true;
-  }
-});"""
 
 
 @dataclass
@@ -223,7 +213,7 @@ def scripted_app(script: Script) -> FastAPI:
 
     @app.get("/tap.js")
     async def tap() -> Response:
-        return Response(TAP_JS, media_type="text/javascript")
+        return Response(EAR_JS, media_type="text/javascript")
 
     @app.post("/app/voice/{bot}/start")
     async def start(bot: str) -> Any:

@@ -26,8 +26,8 @@ AudioNode.prototype.connect = function (to, ...rest) {
 window.startTap = async () => {
   const { from, context } = window.tap;
   await context.audioWorklet.addModule("/tap.js");
-  const node = new AudioWorkletNode(context, "tap", { numberOfOutputs: 0 });
-  node.port.onmessage = ({ data }) => window.tapped.push(data);
+  const node = new AudioWorkletNode(context, "ear", { numberOfOutputs: 0 });
+  node.port.onmessage = ({ data }) => window.tapped.push(...data);
   connect.call(from, node);
 };
 window.clock = () => window.tap.context.currentTime;
@@ -171,6 +171,23 @@ def test_the_button_is_the_way_in(
     page.wait_for_selector("#transcript li[data-role=assistant]")
     kinds = [kind for kind in script.kinds() if kind in ("input_audio_buffer.commit", "response.create")]
     assert kinds == ["input_audio_buffer.commit", "response.create"]
+
+
+def test_holding_the_button_interrupts(visit: Callable[..., Any], wav: Callable[..., Path], script: Script) -> None:
+    script.answer_s = 8.0
+    page = visit(wav())
+    page.evaluate("localStorage.setItem('firstword.settings', JSON.stringify({ way: 'hold' }))")
+    page.reload()
+    start(page)
+    page.wait_for_selector("text=Hold the button and speak")
+    page.fill("#line", "Tell me everything.")
+    page.keyboard.press("Enter")
+    until(page, "document.body.dataset.state === 'speaking'")
+    page.focus("#mic")
+    page.keyboard.down("Space")
+    until(page, "document.body.dataset.state !== 'speaking'")
+    wait_for(page, lambda: "response.cancel" in script.kinds())
+    page.keyboard.up("Space")
 
 
 def test_escape_stops_the_answer(visit: Callable[..., Any], script: Script) -> None:

@@ -10,6 +10,7 @@ from kept_house import Opened
 from scripted import Script
 
 from web.browser import until
+from web.quick import in_figures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
@@ -107,3 +108,14 @@ def test_a_conversation_of_five_hundred_lines_costs_what_an_empty_one_does(
     assert abs(long["nodes"] - empty["nodes"]) <= 20
     assert long["layouts"] <= 5 * long["frames"] + 20
     assert long["elsewhere"] == empty["elsewhere"] == 0
+
+
+def test_what_was_watched_is_told_in_figures() -> None:
+    frames = [16.7] * 98 + [40.0, 70.0]
+    told = in_figures([61.2, 55.0], frames, [2.0] * 99 + [51.0], 1)
+    assert (told["long_tasks"], told["longest_task_ms"], told["late_frames"]) == (2, 61, 2)
+    assert (told["frame_p50_ms"], told["frame_p95_ms"], told["frames"]) == (16.7, 16.7, 100)
+    assert (told["our_scripts_p50_ms"], told["our_scripts_longest_ms"]) == (2.0, 51.0)
+    assert (told["frames_over_50_ms_of_our_scripts"], told["drawings_in_a_frame_at_most"]) == (1, 1)
+    nothing = in_figures([], [], [], 0)
+    assert (nothing["longest_task_ms"], nothing["frame_p50_ms"]) == (0, None)
