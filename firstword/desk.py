@@ -163,8 +163,10 @@ class Desk:
         return tried_in_words(tried, Patience())
 
     def _livekit(self) -> Mapping[str, str]:
-        """What is set of LiveKit: that it is, never what."""
+        """What is set of LiveKit: that it is, never what. Nothing where nobody named a server of it."""
         settings = self._house.settings
+        if not settings.livekit_url:
+            return {}
         names = [name for name in type(settings).model_fields if name.startswith("livekit_")]
         return {
             name.removeprefix("livekit_").replace("_", " "): "set" if getattr(settings, name) else "not set"

@@ -140,7 +140,7 @@ def test_what_is_kept_and_answered_meanwhile_leaves_the_keyboard_where_it_is(
     wait_for(page, lambda: len(held), gives=1)
     held.pop().continue_()
     kept(page, "2 changes")
-    page.select_option(".waking > select", "event")
+    page.select_option(".waking > .line > select", "event")
     wait_for(page, lambda: len(held), gives=1)
     page.locator(".row-parts input").first.focus()
     page.keyboard.type("paid")
@@ -164,11 +164,11 @@ def test_rows_of_waking_have_only_what_their_kind_needs_and_the_compile_says_wha
 ) -> None:
     page = opened(visit, here)
     page.click("[data-key=hears] .button")
-    page.select_option(".waking > select", "schedule")
+    page.select_option(".waking > .line > select", "schedule")
     until(page, "document.querySelectorAll('.waking .days input').length", gives=7)
     page.select_option(".row-parts select", "day")
     page.wait_for_selector(".waking .days", state="hidden")
-    page.select_option(".waking > select", "event")
+    page.select_option(".waking > .line > select", "event")
     until(page, "document.querySelectorAll('.row-parts label').length", gives=2)
     page.fill(".row-parts input >> nth=0", "purchase.paid")
     said = (
@@ -176,6 +176,10 @@ def test_rows_of_waking_have_only_what_their_kind_needs_and_the_compile_says_wha
         "writes to it."
     )
     until(page, "document.querySelector('#f-hears-fault').textContent", gives=said)
+    # The row is what is refused, not the button that adds another.
+    marked = "[...document.querySelectorAll('[data-key=hears] [aria-invalid]')].map((one) => one.ariaLabel)"
+    until(page, marked, gives=["What wakes it"])
+    assert page.get_attribute("[data-key=hears] [aria-invalid]", "aria-describedby").startswith("f-hears-fault")
     assert faults(page) == []
     assert "[object" not in page.inner_text("main")
     page.click(".waking .tool")

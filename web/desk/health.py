@@ -132,7 +132,7 @@ def diagnosis(seen: Mapping[str, Any], bots: Sequence[Mapping[str, Any]]) -> str
     )
     for each in seen["disk"]:
         lines.append(f"disk of {each['what']}: {each['free_bytes'] // 1_000_000} MB free")
-    lines += [f"livekit {name}: {value}" for name, value in seen["livekit"].items()]
+    lines += [f"livekit {name}: {value}" for name, value in seen["livekit"].items()] or ["livekit: not configured"]
     for each in bots:
         lines.append(f"bot {each['slug']}: {'can answer' if each['can'] else each['why']}")
     lines += [f"refused: {each['file']}:{each['line']} {each['key']}" for each in seen["refusals"]]

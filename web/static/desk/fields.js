@@ -32,8 +32,7 @@ export class FieldBox {
     const box = this.control.group ? "fieldset" : "div";
     this.element = make(box, { className: "field", data: { key: field.key } }, name, this.control.element, this.fault);
     this.element.append(this.mark, help ? this.help : "");
-    for (const input of this.control.inputs) input.setAttribute("aria-describedby", `${this.fault.id} ${this.help.id}`);
-    if (!help) for (const input of this.control.inputs) input.setAttribute("aria-describedby", this.fault.id);
+    this.told = help ? `${this.fault.id} ${this.help.id}` : this.fault.id;
     this.control.set(draft.value(field));
     this.show([], {});
   }
@@ -59,7 +58,9 @@ export class FieldBox {
     this.fault.hidden = !wrong;
     this.fault.textContent = refusals.map((each) => sentence(each.what)).join(" ");
     for (const input of this.control.inputs) {
-      if (wrong) input.setAttribute("aria-invalid", "true");
+      input.setAttribute("aria-describedby", this.told);
+      // A button holds no value that could be wrong.
+      if (wrong && input.tagName !== "BUTTON") input.setAttribute("aria-invalid", "true");
       else input.removeAttribute("aria-invalid");
     }
     this.#mark(conflicts);

@@ -184,5 +184,7 @@ export function rows(given) {
     draw();
     if (within) add.focus();
   };
-  return { element: make("div", {}, list, add), inputs: [add], set, group: true };
+  // Of a row, its kind stands for it: that is what is marked where the row is refused.
+  const kinds = () => [...list.querySelectorAll(".waking > .line > select")];
+  return { element: make("div", {}, list, add), get inputs() { return [...kinds(), add]; }, set, group: true };
 }

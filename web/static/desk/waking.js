@@ -27,7 +27,7 @@ export function row(value, changed, gone) {
   const out = make("button", { type: "button", className: "tool", ariaLabel: "Take this row out", title: "Take out" }, "×");
   out.addEventListener("click", gone);
   draw();
-  return make("div", { className: "waking", role: "group", ariaLabel: "A way to wake it" }, kind, body, out);
+  return make("div", { className: "waking", role: "group", ariaLabel: "A way to wake it" }, make("span", { className: "line" }, kind), body, out);
 }
 
 const FRESH = {
@@ -65,7 +65,7 @@ const PARTS = {
     });
     show();
     return [
-      make("label", {}, make("span", {}, "Every"), every),
+      make("label", {}, make("span", {}, "Every"), make("span", { className: "line" }, every)),
       days,
       words("At", value.schedule?.at ?? "", "08:00", (at) => time({ at })),
       words("In", value.in ?? "", "space/channel", (place) => put((value = { ...value, in: place }))),
