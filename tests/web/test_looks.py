@@ -133,6 +133,26 @@ def test_the_transcript_can_be_put_away_without_loss(visit: Callable[..., Any]) 
     page.wait_for_selector("#transcript li[data-role=assistant]")
 
 
+def test_each_line_comes_from_its_own_side_and_whoever_reads_above_is_left_there(
+    visit: Callable[..., Any], script: Script
+) -> None:
+    script.answer = " ".join(f"word{n}" for n in range(400))
+    script.answer_s = 0.2
+    page = visit(viewport={"width": 400, "height": 640})
+    for asked in (1, 2):
+        page.fill("#line", "Go on.")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f".receipt >> nth={asked - 1}")
+        if asked == 1:
+            # The newest is followed until the reader goes up.
+            until(page, "(({ scrollTop }) => scrollTop)(document.querySelector('#transcript')) > 200")
+            page.evaluate("document.querySelector('#transcript').scrollTop = 40")
+            page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate("document.querySelector('#transcript').scrollTop") == 40
+    lines = "[...document.querySelectorAll('#transcript li[data-role]')]"
+    assert page.evaluate(f"{lines}.map((li) => getComputedStyle(li).animationName)") == ["from-right", "from-left"] * 2
+
+
 def test_everything_is_reached_by_keyboard(visit: Callable[..., Any]) -> None:
     page = visit()
     page.wait_for_selector("#start:enabled")

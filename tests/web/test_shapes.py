@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,6 +65,21 @@ def test_the_shape_follows_the_envelope_of_the_voice(orb: Any) -> None:
     told, _ = drawn(orb, "wave", [at + 0.98 for at in range(len(levels))], assistant=said)
     seen = [each["level"] for each in told]
     assert [round(level, 1) for level in seen] == [round(min(1, (level / 0.55) ** 0.5), 1) for level in levels]
+
+
+def test_the_aura_turns_quicker_with_a_voice_and_does_not_jump_to_it(browser: Any) -> None:
+    with orb_page(browser) as page:
+        quiet, voice = [None] * 3 * SECOND, [0.6] * 4 * SECOND
+        told, _ = drawn(page, "aura", [float(at) for at in range(8)], assistant=[*quiet, *voice])
+        rates = page.evaluate("import('/shapes.js').then(({ STRANDS }) => STRANDS.map(({ rate }) => rate))")
+    turned = [later["turn"] - earlier["turn"] for earlier, later in itertools.pairwise(told)]
+    # Radians a second. As the voice begins, the phase goes on from where it was.
+    assert turned[1] == pytest.approx(0.13, rel=0.05)
+    assert turned[-1] == pytest.approx(0.64, rel=0.05)
+    assert turned[1] < turned[3] < turned[-1]
+    # Each strand at its own rate, every other one the other way round.
+    assert len({abs(rate) for rate in rates}) == len(rates)
+    assert all(one * other < 0 for one, other in itertools.pairwise(rates))
 
 
 def test_a_shape_of_any_size_is_drawn_whole(browser: Any) -> None:

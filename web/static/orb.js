@@ -68,7 +68,7 @@ class Orb extends HTMLElement {
 
   /** What is being drawn, for tests and `?debug`. */
   get drawn() {
-    return { level: this.#now.level, of: this.#heard().of };
+    return { level: this.#now.level, of: this.#heard().of, turn: this.#now.turn };
   }
 
   #heard() {

@@ -7,7 +7,7 @@ const ROUND = Math.PI * 2;
  *   colours: string[], night: boolean}} Now */
 
 // Each strand of the aura turns at its own rate, every other one the other way round.
-const STRANDS = [
+export const STRANDS = [
   { rate: 1.0, lobes: 2, lean: 0.0, colour: 0 },
   { rate: -0.83, lobes: 3, lean: 1.9, colour: 1 },
   { rate: 1.31, lobes: 2, lean: 3.1, colour: 2 },
