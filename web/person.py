@@ -141,11 +141,6 @@ class Person:
         )
         return [at for at in heard if at < until_s]
 
-    def sounded_s(self, since_s: float) -> float:
-        """How long it sounded since a moment; what was silent between words does not count."""
-        block_s: float = self._page.evaluate("128 / person.context.sampleRate")
-        return len(self.audible(since_s)) * block_s
-
 
 def spoken(engine: Engine, text: str) -> Pcm:
     """`text` by somebody who is not the one who answers: the same voice, quicker and higher."""
