@@ -1,4 +1,4 @@
-"""Has the person finished? Pure: silence so far and the judge's verdict in, a decision out.
+"""Has the person finished? Pure: silence so far and the judgement in, a decision out.
 
 It holds no sound and no clock. The one rule: every wait is a constant here, with its reason, and nothing waits past
 `LONGEST_MS`.
@@ -7,12 +7,18 @@ It holds no sound and no clock. The one rule: every wait is a constant here, wit
 from __future__ import annotations
 
 from asr.events import Verdict
+from asr.judge import Judgement
 
-# Whole ticks of the detector: 7, 17 and 38. On the practice lines of benchmarks/utterances.toml, in three rooms, these
-# cut off 2.5 % of 120 utterances; 16 lines of 40 hold a pause of 300 to 900 ms. At 160 ms for "complete" it was 2.5 %
-# too, but on the exam 7.5 % against 1.7 %; at 288 ms 0.8 %, for 64 ms more on every turn. "Unsure" at 416 ms cut off
-# 6.7 %. Speech that comes back reopens the turn, so that a wait may be shorter than some pauses are.
-WAIT_MS: dict[Verdict, float] = {"complete": 224.0, "unsure": 544.0, "incomplete": 1_216.0}
+# By the words, where the sound was not asked or the words are not whole. Speech that comes back reopens the turn, so
+# that a wait may be shorter than some pauses are. Chosen on the practice lines of benchmarks/utterances.toml, of which
+# 16 of 40 hold a pause of 300 to 900 ms. "Unsure" at 416 cut off 6.7 %; of 55 pauses after such words 18 were ends. For
+# the slowest person it is doubled, and then as long as "incomplete".
+WAIT_MS: dict[Verdict, float] = {"complete": 224.0, "unsure": 608.0, "incomplete": 1_216.0}
+# By the sound, where the words are whole: the first row whose likelihood of the end is reached. Tried on pauses that
+# were heard once with every number kept: practice and exam lines in three rooms, twice. Over 0.5 the number does not
+# tell who goes on: with 192 ms from 0.7 up and 320 under it a turn ended 28 ms sooner, and 20 of the exam's 240
+# utterances were cut off in place of 18. Under 0.5 most were ends all the same: 544 ms for all of them were too many.
+GRADES: tuple[tuple[float, float], ...] = ((0.5, 224.0), (0.2, 448.0), (0.0, 544.0))
 # A person who is silent for longer than this has finished, whatever the last word was.
 LONGEST_MS = 2_500.0
 # Silence after which the words so far are recognised: one window of Silero. Where speech goes on they were made for
@@ -75,12 +81,20 @@ def manner(verdict: Verdict, *, voiced_ms: float, crowded: bool) -> float:
     return (_WORD_ALONE if voiced_ms < _WORD_ALONE_MS else 1.0) * (_CROWDED if crowded else 1.0)
 
 
-def wait_ms(verdict: Verdict, *, scale: float = 1.0, factor: float = 1.0) -> float:
+def graded_ms(judgement: Judgement) -> float:
+    """The silence that such a judgement asks for, of anybody."""
+    whole = judgement.decided_by in ("both", "sound") and judgement.verdict != "incomplete"
+    if not whole or judgement.sound is None:
+        return WAIT_MS[judgement.verdict]
+    return next((ms for least, ms in GRADES if judgement.sound >= least), WAIT_MS["unsure"])
+
+
+def wait_ms(judgement: Judgement, *, scale: float = 1.0, factor: float = 1.0) -> float:
     """The silence to wait for. `scale` is the bot's, `factor` the person's, which leaves unfinished phrases alone."""
-    own = 1.0 if verdict == "incomplete" else factor
-    return min(LONGEST_MS, WAIT_MS[verdict] * scale * own)
+    own = 1.0 if judgement.verdict == "incomplete" else factor
+    return min(LONGEST_MS, graded_ms(judgement) * scale * own)
 
 
-def ended(silence_ms: float, verdict: Verdict, *, scale: float = 1.0, factor: float = 1.0) -> bool:
-    """Whether `silence_ms` of silence after words of this verdict ends the turn."""
-    return silence_ms >= wait_ms(verdict, scale=scale, factor=factor)
+def ended(silence_ms: float, judgement: Judgement, *, scale: float = 1.0, factor: float = 1.0) -> bool:
+    """Whether `silence_ms` of silence after words that were judged so ends the turn."""
+    return silence_ms >= wait_ms(judgement, scale=scale, factor=factor)

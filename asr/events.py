@@ -81,6 +81,8 @@ class Words:
 class Judged:
     """Whether the phrase is over, by every witness there is; `decided_by` is which one decided.
 
+    `sound` is how likely the sound's witness thinks that, 0 to 1; None where it was not asked.
+
     The sound's witness takes nearly as long as the words took, and they do not wait for it: an answer to words that
     look whole is begun meanwhile.
     """
@@ -89,6 +91,7 @@ class Judged:
     generation: int
     verdict: Verdict
     decided_by: str
+    sound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

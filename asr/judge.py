@@ -31,10 +31,14 @@ _SHORT_CLAUSE = 6
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the judge says and `decided_by` which witness: `words`, `sound`, `both`, or `nothing heard`."""
+    """What the judge says and `decided_by` which witness: `words`, `sound`, `both`, or `nothing heard`.
+
+    `sound` is how likely the sound's witness thinks the end, 0 to 1; None where it was not asked.
+    """
 
     verdict: Verdict
     decided_by: str
+    sound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,10 @@ def judge(text: str, language: str, *, sound: float | None) -> Judgement:
         return Judgement("complete", "nothing heard")
     words = judge_words(text, language)
     if words == "incomplete" or sound is None:
-        return Judgement(words, "words")
+        return Judgement(words, "words", sound)
     if words == "complete":
-        return Judgement("complete", "both") if sound >= _COMPLETE else Judgement("unsure", "sound")
-    return Judgement("incomplete", "sound") if sound < _ONGOING_SOUND else Judgement("unsure", "words")
+        return Judgement("complete", "both", sound) if sound >= _COMPLETE else Judgement("unsure", "sound", sound)
+    return Judgement("incomplete", "sound", sound) if sound < _ONGOING_SOUND else Judgement("unsure", "words", sound)
 
 
 def judge_words(text: str, language: str) -> Verdict:

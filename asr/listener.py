@@ -227,9 +227,9 @@ class Listener:
         if not understood.judged:
             return
         silence_ms = (now - turn.speech_stop) / RATE_HZ * 1000
-        verdict = understood.judgement.verdict
-        heard = manner(verdict, voiced_ms=turn.voiced / RATE_HZ * 1000, crowded=self._activity.crowded)
-        if ended(silence_ms, verdict, scale=self._settings.wait, factor=self._pauses.factor * heard):
+        judgement = understood.judgement
+        heard = manner(judgement.verdict, voiced_ms=turn.voiced / RATE_HZ * 1000, crowded=self._activity.crowded)
+        if ended(silence_ms, judgement, scale=self._settings.wait, factor=self._pauses.factor * heard):
             self._close_turn(silence_ms)
 
     async def _end(self) -> None:

@@ -50,7 +50,8 @@ class Telling:
             self._words("final", understood, turn.speech_stop, stable=understood.transcript.text)
         if understood.judged and not turn.judged:
             turn.judged = True
-            self._outbox.put(Judged(turn.number, turn.generation, judgement.verdict, judgement.decided_by))
+            verdict, who, sound = judgement.verdict, judgement.decided_by, judgement.sound
+            self._outbox.put(Judged(turn.number, turn.generation, verdict, who, sound))
 
     def ended(self, understood: Understood, waited_ms: float) -> None:
         """The words stand."""

@@ -7,13 +7,13 @@ The one rule: what the judge said at each pause is kept as it was said, so that 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from asr import Ear, Judged, Listener, ListenEvent, ListenSettings, SpeechPaused, SpeechStarted, Verdict
+from asr import Ear, Judged, Judgement, Listener, ListenEvent, ListenSettings, SpeechPaused, SpeechStarted, Verdict
 from asr.activity import WINDOW
-from asr.endpoint import WAIT_MS, manner
+from asr.endpoint import GRADES, WAIT_MS, graded_ms, manner
 from benchmarks.spread import spread
 from benchmarks.utterances import RATE_HZ, Utterance
 from sound import Pcm
@@ -25,6 +25,7 @@ _UNSURE_MS = (320.0, 416.0, 544.0, 608.0)
 EARLY_S = 0.25
 # Scales every wait past the longest: nobody is cut off while we look.
 _FOR_EVER = 100.0
+_UNJUDGED = Judgement("unsure", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Pause:
     """
 
     silence_ms: float | None
-    verdict: Verdict
+    judgement: Judgement
     noticed_ms: float = 0.0
     manner: float = 1.0
 
@@ -53,58 +54,61 @@ async def pauses_in(ear: Ear, utterance: Utterance, *, crowded: bool) -> list[Pa
 
 def pauses(events: Sequence[ListenEvent], end_s: float, *, crowded: bool = False) -> list[Pause]:
     """The pauses in `events` of one utterance whose last speech is at `end_s`."""
+
+    def heard_as(spoke_s: float, judged: Judgement) -> float:
+        return manner(judged.verdict, voiced_ms=spoke_s * 1000, crowded=crowded)
+
     found: list[Pause] = []
     began_s = paused_s = 0.0
     pausing = False
-    verdict: Verdict = "unsure"
+    judged = _UNJUDGED
     for event in events:
         if isinstance(event, SpeechPaused):
-            paused_s, pausing = event.at_s, True
+            paused_s, pausing, judged = event.at_s, True, _UNJUDGED
         elif isinstance(event, Judged):
-            verdict = event.verdict
+            judged = Judgement(event.verdict, event.decided_by, event.sound)
         elif isinstance(event, SpeechStarted):
             if not pausing:
                 began_s = event.at_s
                 continue
             if paused_s >= end_s - EARLY_S:
                 break
-            spoke_ms = (paused_s - began_s) * 1000
-            found.append(
-                Pause(
-                    (event.at_s - paused_s) * 1000, verdict, manner=manner(verdict, voiced_ms=spoke_ms, crowded=crowded)
-                )
-            )
+            found.append(Pause((event.at_s - paused_s) * 1000, judged, manner=heard_as(paused_s - began_s, judged)))
             pausing = False
     if pausing:
-        spoke_ms = (paused_s - began_s) * 1000
-        noticed_ms = (paused_s - end_s) * 1000
-        found.append(Pause(None, verdict, noticed_ms, manner(verdict, voiced_ms=spoke_ms, crowded=crowded)))
+        found.append(Pause(None, judged, (paused_s - end_s) * 1000, heard_as(paused_s - began_s, judged)))
     return found
 
 
-def outcome(found: Sequence[Pause], waits_ms: dict[Verdict, float]) -> tuple[bool, float | None]:
+def by_verdict(waits_ms: Mapping[Verdict, float]) -> Callable[[Judgement], float]:
+    """One wait for each verdict, however sure the sound was of it."""
+    return lambda judgement: waits_ms[judgement.verdict]
+
+
+def outcome(found: Sequence[Pause], wait_ms: Callable[[Judgement], float]) -> tuple[bool, float | None]:
     """Whether these waits cut the utterance off, and how long after the last speech they end it."""
-    cut_off, wait_ms = False, None
+    cut_off, ended_ms = False, None
     for pause in found:
-        wait = -(-waits_ms[pause.verdict] * pause.manner // _TICK_MS) * _TICK_MS
+        wait = -(-wait_ms(pause.judgement) * pause.manner // _TICK_MS) * _TICK_MS
         if pause.silence_ms is None:
-            wait_ms = pause.noticed_ms + wait
+            ended_ms = pause.noticed_ms + wait
         elif pause.silence_ms > wait:
             cut_off = True
-    return cut_off, wait_ms
+    return cut_off, ended_ms
 
 
 def curve(utterances: Sequence[Sequence[Pause]]) -> list[dict[str, Any]]:
-    """A row for each choice of waits: the wait for the end, and the share of utterances cut off, in percent."""
-    rows = []
+    """A row for each choice of waits, ours first: the wait for the end, and the share of utterances cut off, in %."""
+    rows = [{"waits_ms": [*(ms for _, ms in GRADES), *WAIT_MS.values()], **_tried(utterances, graded_ms)}]
     for complete, unsure in itertools.product(_COMPLETE_MS, _UNSURE_MS):
         waits: dict[Verdict, float] = {**WAIT_MS, "complete": complete, "unsure": unsure}
-        outcomes = [outcome(found, waits) for found in utterances]
-        rows.append(
-            {
-                "waits_ms": [complete, unsure, WAIT_MS["incomplete"]],
-                "wait_ms": spread([wait for _, wait in outcomes if wait is not None]),
-                "cut_off": round(100 * sum(cut for cut, _ in outcomes) / max(1, len(outcomes)), 2),
-            }
-        )
+        rows.append({"waits_ms": list(waits.values()), **_tried(utterances, by_verdict(waits))})
     return rows
+
+
+def _tried(utterances: Sequence[Sequence[Pause]], wait_ms: Callable[[Judgement], float]) -> dict[str, Any]:
+    outcomes = [outcome(found, wait_ms) for found in utterances]
+    return {
+        "wait_ms": spread([ended_ms for _, ended_ms in outcomes if ended_ms is not None]),
+        "cut_off": round(100 * sum(cut for cut, _ in outcomes) / max(1, len(outcomes)), 2),
+    }

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from asr import Activity, Ear, Listener, ListenEvent, ListenSettings, Silero, SpeechEnded, Words
-from asr.endpoint import WAIT_MS
+from asr.endpoint import GRADES, WAIT_MS
 from benchmarks.curve import EARLY_S, Pause, curve, pauses_in
 from benchmarks.machine import head
 from benchmarks.rooms import among_people, babble, impulse_response, in_a_room
@@ -85,6 +85,7 @@ async def measure(settings: Settings, *, which: Name = "exam", repeats: int = 1,
         "utterances": len(said),
         "repeats": repeats,
         "waits_ms": dict(WAIT_MS),
+        "graded_ms": [list(grade) for grade in GRADES],
         **summary(turns),
         "curve": curve(pauses),
         "upkeep": await measure_upkeep(quick=quick),
@@ -275,7 +276,7 @@ def table(result: dict[str, Any]) -> str:
         f"ours / stock: final words {goal['words_ratio']}, end of turn {goal['end_ratio']}, call {goal['call_ratio']}; "
         f"{goal['word_errors_more']:+} points of word errors"
     )
-    lines_.append(f"{'waits ms (complete, unsure, incomplete)':42}{'wait p50':>10}{'wait p95':>10}{'cut off %':>11}")
+    lines_.append(f"{'waits ms (graded; then one a verdict)':42}{'wait p50':>10}{'wait p95':>10}{'cut off %':>11}")
     for row in result["curve"]:
         waits = " ".join(f"{wait:.0f}" for wait in row["waits_ms"])
         lines_.append(f"{waits:42}{row['wait_ms']['p50']:>10}{row['wait_ms']['p95']:>10}{row['cut_off']:>11}")

@@ -87,7 +87,7 @@ class Utterances:
         self._on_partial = on_partial
         self._start_s = 0.0
         self._final: tuple[float, Words] | None = None
-        self._decided_by = ""
+        self._judged = Judged(0, 0, "unsure", "")
 
     def fold(self, event: object, at_s: float) -> None:
         """Take in one event, which came `at_s` seconds after the microphone was opened."""
@@ -100,16 +100,16 @@ class Utterances:
         elif isinstance(event, Words):
             self._final = (at_s, event)
         elif isinstance(event, Judged):
-            self._decided_by = event.decided_by
+            self._judged = event
         elif isinstance(event, SpeechEnded) and self._final is not None:
             words_at_s, final = self._final
             if final.text:
-                self.heard.append(_utterance(self._start_s, words_at_s, final, self._decided_by, event, at_s))
+                self.heard.append(_utterance(self._start_s, words_at_s, final, self._judged, event, at_s))
             self._final = None
 
 
 def _utterance(
-    start_s: float, words_at_s: float, final: Words, decided_by: str, ended: SpeechEnded, ended_at_s: float
+    start_s: float, words_at_s: float, final: Words, judged: Judged, ended: SpeechEnded, ended_at_s: float
 ) -> dict[str, Any]:
     return {
         "text": final.text,
@@ -121,6 +121,7 @@ def _utterance(
         "words_ms": round((words_at_s - final.speech_end_s) * 1000, 1),
         "end_ms": round((ended_at_s - final.speech_end_s) * 1000, 1),
         "verdict": ended.verdict,
-        "decided_by": decided_by,
+        "decided_by": judged.decided_by,
+        "sound": judged.sound,
         "waited_ms": ended.waited_ms,
     }

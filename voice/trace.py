@@ -26,17 +26,18 @@ class Measured:
     recognise_ms: float | None = None
     verdict: str = ""
     decided_by: str = ""
+    sound: float | None = None
     wasted: int = 0
 
     def words(self, event: Words, now: float) -> None:
         """The final words of a generation, known at `now` on the session's clock."""
         self.words_at = now
         self.recognise_ms = event.recognise_ms
-        self.verdict, self.decided_by = event.verdict, "words"
+        self.verdict, self.decided_by, self.sound = event.verdict, "words", None
 
     def judged(self, event: Judged) -> None:
         """What the judge made of them."""
-        self.verdict, self.decided_by = event.verdict, event.decided_by
+        self.verdict, self.decided_by, self.sound = event.verdict, event.decided_by, event.sound
 
     def ended(self, event: SpeechEnded, at: float, now: float) -> None:
         """The commit at `now`; `at` is the end of speech; both on the session's clock."""
@@ -46,9 +47,10 @@ class Measured:
 
 
 def trace_of(answer: Answer, measured: Measured, *, interrupted: bool, fallen: str | None = None) -> dict[str, Any]:
-    """The fields of `firstword.trace`. Times in ms; `heard_at` is seconds of sound since the microphone opened;
-    `fallen` is why the voice stopped working, with the first answer since. `moments` are ms after the end of speech:
-    what was prepared while the silence was waited for may come before the commit.
+    """The fields of `firstword.trace`. Times in ms; `heard_at` is seconds of sound since the microphone opened; `sound`
+    is how likely the turn was over by its melody, 0 to 1; `fallen` is why the voice stopped working, with the first
+    answer since. `moments` are ms after the end of speech: what was prepared while the silence was waited for may come
+    before the commit.
     """
     times = answer.times
     moments = {
@@ -70,6 +72,7 @@ def trace_of(answer: Answer, measured: Measured, *, interrupted: bool, fallen: s
         "moments": {name: _between(measured.ended_at, at) for name, at in moments.items()},
         "verdict": measured.verdict,
         "decided_by": measured.decided_by,
+        "sound": None if measured.sound is None else round(measured.sound, 3),
         "speculated": answer.speculated,
         "wasted": measured.wasted,
         "cushion_ms": _rounded(answer.cushion_s * 1000),

@@ -15,7 +15,7 @@ from asr.events import SpeechStarted, Verdict, Word, Words
 from asr.guards import believable
 from asr.hear import Heard
 from asr.inbox import Inbox, Outbox
-from asr.judge import judge, judge_words
+from asr.judge import Judgement, judge, judge_words
 from asr.subtitles import srt, verbose, vtt
 from asr.utterance import Ring
 from sound import Pcm
@@ -66,19 +66,47 @@ def test_no_wait_is_longer_than_the_longest_and_a_whole_sentence_waits_least(
     for pause in heard:
         pauses.heard(pause)
     assert 0.7 <= pauses.factor <= 2.0
-    waits = [wait_ms(one, scale=scale, factor=pauses.factor) for one in VERDICTS]
+    waits = [wait_ms(Judgement(one, "words"), scale=scale, factor=pauses.factor) for one in VERDICTS]
     assert waits == sorted(waits)
-    assert ended(LONGEST_MS, verdict, scale=scale, factor=pauses.factor)
+    assert ended(LONGEST_MS, Judgement(verdict, "words"), scale=scale, factor=pauses.factor)
+
+
+@pytest.mark.parametrize(
+    ("text", "sound", "wait"),
+    [
+        pytest.param("It rains.", 0.98, 224, id="the sound is sure"),
+        pytest.param("It rains.", 0.5, 224, id="sure enough"),
+        pytest.param("It rains.", 0.49, 448, id="whole words that the sound doubts"),
+        pytest.param("It rains.", 0.2, 448, id="doubted no more than that"),
+        pytest.param("It rains.", 0.1, 544, id="whole words of which the sound says that more comes"),
+        pytest.param("It rains.", 0.0, 544, id="as little as there is"),
+        pytest.param("It rains.", None, 224, id="nobody asked the sound"),
+        pytest.param("the red one", 0.99, 608, id="a sure sound does not make words whole"),
+        pytest.param("the red one", None, 608, id="words that may go on"),
+        pytest.param("the red one", 0.1, 1_216, id="words that may go on and a sound that does"),
+        pytest.param("It rains and", 0.99, 1_216, id="words that do go on"),
+        pytest.param("", None, 224, id="nothing heard"),
+    ],
+)
+def test_the_wait_is_graded_by_what_the_witnesses_say(text: str, sound: float | None, wait: float) -> None:
+    assert wait_ms(judge(text, "en", sound=sound)) == wait
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from(["It rains.", "the red one", "It rains and"]))
+def test_a_surer_sound_never_waits_longer(one: float, other: float, text: str) -> None:
+    less, more = sorted((one, other))
+    assert wait_ms(judge(text, "en", sound=more)) <= wait_ms(judge(text, "en", sound=less))
 
 
 def test_a_person_who_pauses_long_is_waited_for_and_one_who_never_pauses_is_not() -> None:
+    whole, going_on = Judgement("complete", "both", 0.9), Judgement("incomplete", "words")
     slow, fluent = Pauses(), Pauses()
     for _ in range(8):
         slow.heard(600)
         slow.finished()
         fluent.finished()
-    assert wait_ms("complete", factor=slow.factor) > wait_ms("complete") > wait_ms("complete", factor=fluent.factor)
-    assert wait_ms("incomplete", factor=slow.factor) == wait_ms("incomplete")
+    assert wait_ms(whole, factor=slow.factor) > wait_ms(whole) > wait_ms(whole, factor=fluent.factor)
+    assert wait_ms(going_on, factor=slow.factor) == wait_ms(going_on)
     for _ in range(8):
         slow.heard(100)
     assert slow.factor > 1.5, "a consonant is no pause"

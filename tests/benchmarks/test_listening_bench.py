@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr import Judged, SpeechEnded, SpeechPaused, SpeechStarted, Words
+from asr import Judged, Judgement, SpeechEnded, SpeechPaused, SpeechStarted, Words
 from asr.endpoint import WAIT_MS
-from benchmarks.curve import Pause, curve, outcome, pauses
+from benchmarks.curve import Pause, by_verdict, curve, outcome, pauses
 from benchmarks.listen import Turned, figures, measure, summary, table, turned
 from benchmarks.rooms import among_people, babble, impulse_response, in_a_room
 from benchmarks.utterances import RATE_HZ, Utterance, lines, parts_of, spoken
@@ -110,12 +110,20 @@ def test_an_end_before_the_last_speech_is_a_cut_off_and_its_words_count() -> Non
 
 def test_pauses_are_tried_on_any_waits() -> None:
     found = pauses([event for _, event in [*FIRST, *LAST]], 2.0)
-    assert [(p.silence_ms, p.verdict) for p in found] == [(pytest.approx(600), "unsure"), (None, "complete")]
-    assert outcome(found, {**WAIT_MS, "unsure": 576.0}) == (True, 224.0)
-    assert outcome(found, {**WAIT_MS, "unsure": 608.0}) == (False, 224.0)
-    assert outcome([Pause(None, "complete", 36.0, 1.5)], WAIT_MS) == (False, 36.0 + 352.0)
+    assert [(p.silence_ms, p.judgement.verdict) for p in found] == [(pytest.approx(600), "unsure"), (None, "complete")]
+    assert outcome(found, by_verdict({**WAIT_MS, "unsure": 576.0})) == (True, 224.0)
+    assert outcome(found, by_verdict({**WAIT_MS, "unsure": 608.0})) == (False, 224.0)
+    by_words = Judgement("complete", "words")
+    assert outcome([Pause(None, by_words, 36.0, 1.5)], by_verdict(WAIT_MS)) == (False, 36.0 + 352.0)
     rows = curve([found, found])
     assert {row["cut_off"] for row in rows} == {0.0, 100.0}
+
+
+def test_the_curve_begins_with_the_waits_that_the_sound_grades() -> None:
+    sure, doubted = Judgement("complete", "both", 0.9), Judgement("unsure", "sound", 0.4)
+    gone_on = [Pause(260.0, sure), Pause(None, sure)], [Pause(260.0, doubted), Pause(None, sure)]
+    ours = curve(gone_on)[0]
+    assert (ours["cut_off"], ours["wait_ms"]["p50"]) == (50.0, 224.0)
 
 
 def test_figures_are_shares_and_ratios_inside_the_run() -> None:
