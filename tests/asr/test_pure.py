@@ -135,6 +135,8 @@ def test_a_word_alone_and_a_person_among_people_are_waited_for_a_little_longer()
         ("It is 555 12", "en", "incomplete"),
         ("Call 555 1234 567.", "en", "unsure"),
         ("It opened in 2024.", "en", "complete"),
+        ("I would like to know how.", "en", "unsure"),
+        ("How?", "en", "complete"),
         ("the red one in the corner", "en", "unsure"),
         ("Can you?", "en", "incomplete"),
         ("Is there a room with?", "en", "unsure"),
