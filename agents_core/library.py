@@ -39,7 +39,6 @@ class Bots(Mapping[str, Bot]):
         self, folder: Path, *, clock: Callable[[], float], private_hosts: frozenset[str] = frozenset()
     ) -> None:
         self._folder, self._private_hosts = folder, private_hosts
-        self._places = [(str(folder), BESIDE), *((str(folder / name), ("",)) for name in FOLDERS)]
         self._clock = clock
         self._looked_s = clock()
         if not folder.is_dir():
@@ -137,13 +136,10 @@ class Bots(Mapping[str, Bot]):
         Somebody who has just asked waits for this, so it is one scan a folder: a path object for each file took longer
         than everything else before the model is asked.
         """
-        seen = []
-        for place, endings in self._places:
-            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(place) as entries:
-                for entry in entries:
-                    if entry.name[0] != "." and entry.name.lower().endswith(endings) and entry.is_file():
-                        stat = entry.stat()
-                        seen.append((entry.path, stat.st_mtime_ns, stat.st_size))
+        folders: list[str] = []
+        seen = list(_files(self._folder, BESIDE, folders))
+        for folder in folders:
+            seen += _files(folder, ("",), [])
         return tuple(sorted(seen))
 
 
@@ -160,6 +156,19 @@ class FromFiles:
     async def about(self, person: str) -> Mapping[str, Any]:
         """The facts for `person`."""
         return await self._bots.facts.about(person)
+
+
+def _files(place: Path | str, endings: tuple[str, ...], folders: list[str]) -> Iterator[tuple[str, int, int]]:
+    """The files in `place` that end so, and when each was written; `folders` gets what a compile reads beside them."""
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(place) as entries:
+        for entry in entries:
+            if entry.name[0] == ".":
+                continue
+            if entry.name in FOLDERS:
+                folders.append(entry.path)
+            elif entry.name.lower().endswith(endings) and entry.is_file():
+                stat = entry.stat()
+                yield entry.path, stat.st_mtime_ns, stat.st_size
 
 
 def _kept(bots: Mapping[str, Bot], before: Mapping[str, _T]) -> dict[str, _T]:
