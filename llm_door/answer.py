@@ -77,11 +77,11 @@ class _Broken:
 class _Source:
     """The core's events, read by one task of their own: an iterator with deadlines inside may not change tasks."""
 
-    def __init__(self, events: AsyncIterator[Event], silence_s: float) -> None:
+    def __init__(self, events: AsyncIterator[Event]) -> None:
         self._events = events
         self._ready: asyncio.Queue[Event | _Broken | None] = asyncio.Queue(_AHEAD)
         self._left = False
-        self._silence, self._silence_s = Alarm(self._wake), silence_s
+        self._silence = Alarm(self._wake)
 
     async def read(self) -> None:
         """Read to the end. Cancelling it closes the iterator."""
@@ -108,22 +108,11 @@ class _Source:
         self._left = True
         self._wake()
 
-    async def first(self, wait_s: float) -> Event | _Broken | None:
-        """The first event, or None after `wait_s`. Raises `_Left` when the client has gone."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(wait_s):
-                return await self._take()
-        return None
-
-    async def next(self) -> Event | _Broken | None:
-        """The next event, or None after a long silence. Raises `_Left` when the client has gone."""
-        self._silence.set(self._silence_s)
-        event = await self._take()
-        self._silence.unset()
-        return event
-
-    async def _take(self) -> Event | _Broken | None:
+    async def next(self, wait_s: float = math.inf) -> Event | _Broken | None:
+        """The next event, or None after `wait_s` of silence. Raises `_Left` when the client has gone."""
+        self._silence.set(wait_s)
         event = None if self._left else await self._ready.get()
+        self._silence.unset()
         if self._left:
             raise _Left
         return event
@@ -167,8 +156,7 @@ class Answer(Response):
         self._trace: Trace | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Without a stream nothing can be said of a silence.
-        source = _Source(self._open_events(), self._pace.comment_s if self._stream else math.inf)
+        source = _Source(self._open_events())
         reading = asyncio.create_task(source.read())
         leaving = asyncio.create_task(source.watch(receive))
         try:
@@ -188,7 +176,7 @@ class Answer(Response):
                     log.error("closing an answer raised %s", type(over).__name__)
 
     async def _send_stream(self, source: _Source, scope: Scope, receive: Receive, send: Send) -> None:
-        first = await source.first(self._pace.first_event_s)
+        first = await source.next(self._pace.first_event_s)
         if isinstance(first, Failed | _Broken):
             await _refusal(first)(scope, receive, send)
             return
@@ -205,7 +193,7 @@ class Answer(Response):
                 return
             if chunk:
                 await _write(send, chunk)
-            event = await source.next()
+            event = await source.next(self._pace.comment_s)
             if event is None:
                 await _write(send, COMMENT)
                 events = []
