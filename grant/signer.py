@@ -26,6 +26,8 @@ _LABEL = "firstword grant v1"
 _LEEWAY_S = 5.0
 # A token longer than this is none of ours: claims are short.
 _LONGEST_TOKEN = 2_048
+# Grants that are read once: more conversations than one process holds, in under 2 MB.
+_MOST_KNOWN = 512
 _NUMBERS = ("iat", "exp", "steps", "spend", "minutes")
 _TEXTS = ("bot", "sub", "room", "jti")
 _LARGEST = float(2**53)
@@ -62,6 +64,9 @@ class Signer:
         # What is read in place of a payload that nobody signed, so that a forged token costs the same time as an
         # expired one, and so that unsigned bytes are never decoded. One for each length, for the time goes with it.
         self._decoys: dict[int, bytes] = {}
+        # Grants that opened: a conversation shows the same one with each question. Only the signature and the
+        # reading are spared: whether it is live and its holder welcome is asked each time, and no wrong one is here.
+        self._known: dict[str, Grant] = {}
 
     def mint(
         self,
@@ -82,6 +87,9 @@ class Signer:
 
     def verify(self, token: str) -> Grant:
         """The grant in `token`. Raises `GrantRefused`, the same for every reason."""
+        known = self._known.get(token)
+        if known is not None and self._is_live(known) and known.subject not in self._removed:
+            return known
         payload, signature = _split(token)
         # The signature covers the payload's very letters, and is compared as letters too: base64 has several spellings
         # of the same last bits, and itsdangerous takes them all; here one spelling opens and the others do not.
@@ -93,11 +101,16 @@ class Signer:
             grant = _read(json.loads(base64_decode(payload if genuine else decoy)))
         except (itsdangerous.BadData, KeyError, TypeError, ValueError, OverflowError, RecursionError):
             raise GrantRefused from None
-        live = grant.issued_at - _LEEWAY_S <= self._now() <= grant.expires_at + _LEEWAY_S
-        welcome = grant.subject not in self._removed
+        live, welcome = self._is_live(grant), grant.subject not in self._removed
         if not (genuine and live and welcome):
             raise GrantRefused
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[token] = grant
         return grant
+
+    def _is_live(self, grant: Grant) -> bool:
+        return grant.issued_at - _LEEWAY_S <= self._now() <= grant.expires_at + _LEEWAY_S
 
     def _decoy(self, length: int) -> bytes:
         """Claims that read well, about as long as a payload of `length` letters."""

@@ -191,3 +191,30 @@ def test_an_empty_secret_signs_nothing() -> None:
         Signer("")
     with pytest.raises(ValueError, match="empty"):
         Signer(SECRET, "")
+
+
+def test_a_grant_that_opened_before_is_still_asked_whether_it_is_live_and_its_holder_welcome() -> None:
+    at, removed = [NOW], set[str]()
+    held = Signer(SECRET, now=lambda: at[0], removed=removed)
+    token = held.mint(bot="guide", subject="ann", room="r1", minutes=1)
+    assert held.verify(token) == held.verify(token)
+    for late_s in (66.0, -6.0):
+        at[0] = NOW + late_s
+        with pytest.raises(GrantRefused):
+            held.verify(token)
+    at[0] = NOW
+    removed.add("ann")
+    with pytest.raises(GrantRefused):
+        held.verify(token)
+    removed.clear()
+    assert held.verify(token).subject == "ann"
+    with pytest.raises(GrantRefused):
+        held.verify(token[:-1] + ("A" if token[-1] != "A" else "B"))
+
+
+def test_of_many_grants_that_opened_few_are_kept_and_all_open() -> None:
+    held = signer()
+    tokens = [held.mint(bot="guide", subject="ann", room=f"r{n}") for n in range(1200)]
+    for n, token in [*enumerate(tokens)] * 2:
+        assert held.verify(token).room == f"r{n}"
+    assert 0 < len(held._known) <= 512
