@@ -1,13 +1,16 @@
 """Streams of chat completions as bytes on sockets: an upstream that speaks at an even pace, and a client that times it.
 
 No library on either side, so that what is measured is the door between them. The one rule: both ends are the same
-whether the door is between them or not.
+whether the door is between them or not. That holds for the upstream's clock too: its timer has whole milliseconds, and
+which one rings depends on what else its loop was woken by, so how late a first word was spoken is said in the word and
+taken off again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -19,11 +22,13 @@ WORDS = 25
 STEP_S = 0.04
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 _LONGEST_S = 60.0
+_LATE = re.compile(rb"word (\d+)us ")
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One answer as its reader saw it: seconds to its first word, and words a second from there."""
+    """One answer as its reader saw it: seconds to its first word, had it been spoken when it was due, and words a
+    second from there."""
 
     first_s: float
     words_per_s: float
@@ -49,9 +54,10 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
             await reader.readexactly(size)
             due = loop.time() + FIRST_S
             writer.write(_HEAD + _event({"role": "assistant", "content": ""}))
-            for _ in range(WORDS):
+            for n in range(WORDS):
                 await asyncio.sleep(max(0.0, due - loop.time()))
-                writer.write(word)
+                late_us = round((loop.time() - due) * 1e6)
+                writer.write(word if n else _event({"content": f"{WORD.decode()}{late_us}us "}))
                 due += STEP_S
             writer.write(end)
             await writer.drain()
@@ -97,5 +103,6 @@ async def _timed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, req
             first = first or last
     if not first:
         raise ConnectionError(f"no word came: {bytes(held[-300:])!r}")
-    words = held.count(WORD)
-    return Timed(first - began, (words - 1) / max(1e-9, last - first))
+    words, late = held.count(WORD), _LATE.search(held)
+    late_s = int(late[1]) / 1e6 if late else 0.0
+    return Timed(first - began - late_s, (words - 1) / max(1e-9, last - first))
