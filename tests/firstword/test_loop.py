@@ -19,7 +19,7 @@ from firstword.settings import load_settings
 from firstword.talk import Turn, converse
 from sound import Pcm, read_recording, write_wav
 
-pytestmark = [pytest.mark.models, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.models, pytest.mark.timeout(600)]
 
 
 async def ask(base_url: str, *sounds: Pcm, **session: Any) -> list[Turn]:
@@ -35,7 +35,7 @@ def test_talk_hears_the_question_and_writes_an_answer_that_can_be_understood(
     # A process of its own: the command brings a whole server with it.
     words = ["talk", str(question_file), "--bot", "guide", "--out", str(tmp_path / "out"), "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "firstword", *words], capture_output=True, text=True, timeout=200, check=False
+        [sys.executable, "-m", "firstword", *words], capture_output=True, text=True, timeout=500, check=False
     )
     assert done.returncode == 0, done.stderr
     (turn,) = json.loads(done.stdout)["turns"]
