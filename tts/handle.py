@@ -24,16 +24,20 @@ class Spoken:
     cancelled: bool
 
 
+def _nothing_to_play() -> float:
+    return 0.0
+
+
 class SpeechHandle:
     """An utterance. `frames` is for one reader; `cancel` empties everything at once; `done` waits for the end."""
 
-    def __init__(  # `to_play_s` tells how many seconds of what was taken are still to be heard
+    def __init__(
         self,
         id: int,  # noqa: A002 - the word of the border
         *,
         turn: int,
         generation: int,
-        to_play_s: Callable[[], float] = lambda: 0.0,
+        to_play_s: Callable[[], float] | None = None,
     ) -> None:
         self.id = id
         self.turn = turn
@@ -43,13 +47,15 @@ class SpeechHandle:
         self.ahead_s = 0.0
         self.made = 0
         self._made_s = 0.0
-        self._to_play_s = to_play_s
+        # Seconds of what was taken that are still to be heard.
+        self._to_play_s = to_play_s or _nothing_to_play
         self._frames: deque[Frame] = deque()
         self._faults: list[SpeechFault] = []
         self._changed = asyncio.Event()
         self._arrived = asyncio.Event()
         self._ended = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._broke: BaseException | None = None
 
     @property
     def left_s(self) -> float:
@@ -86,8 +92,8 @@ class SpeechHandle:
     async def done(self) -> Spoken:
         """Wait until all was made (not: heard), or all was dropped. Raises what broke the sender of the text."""
         await self._ended.wait()
-        if self._task is not None and not self._task.cancelled() and (fault := self._task.exception()):
-            raise fault
+        if self._broke is not None:
+            raise self._broke
         return Spoken(self._made_s, tuple(self._faults), self.cancelled)
 
     # For the speaker
@@ -129,6 +135,9 @@ class SpeechHandle:
 
     def _end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
-            task.exception()  # seen here; `done` raises it to whoever asks
+            self._broke = task.exception()
+        # What an ended task was doing hangs on its exception, with the sound of a whole piece, and would stay in a
+        # circle with us until somebody looks for circles.
+        self._task, self._to_play_s = None, _nothing_to_play
         self._ended.set()
         self._arrived.set()

@@ -110,7 +110,7 @@ class Speaker:
         voice: str | None = None,
         language: str = "en",
         speed: float = 1.0,
-        to_play_s: Callable[[], float] = lambda: 0.0,
+        to_play_s: Callable[[], float] | None = None,
     ) -> SpeechHandle:
         """Begin to speak; an utterance that is still being spoken is cancelled. Needs a running loop.
 
