@@ -83,9 +83,9 @@ def ice_servers_for(settings: Settings) -> tuple[IceServer, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What takes seconds to load: the ear, on lanes of its own, and the engines that speak (`others` are bots')."""
+    """What takes seconds to load: the ear, the engines that speak (`others` are bots') and the lanes of them all."""
 
-    ear_lanes: Lanes
+    lanes: Lanes
     ear: Ear
     engine: Engine
     others: Mapping[str, Engine]
@@ -93,7 +93,8 @@ class Loaded:
 
 def load(settings: Settings, named: set[str]) -> Loaded:
     """Load the models; `named` are engines that bots ask for. Raises `WeightsMissing`, `NoVoice`, `EngineRefused`."""
-    lanes = Lanes(first_come=settings.lanes == "arrival")
+    # An opening piece is spoken while the ear still asks the sound whether that was all.
+    lanes = Lanes(at_once=settings.engines_at_once, first_come=settings.lanes == "arrival")
     try:
         engine = engine_for(settings)
         others, refused = others_for(settings, named)
@@ -115,10 +116,8 @@ class House:
         self._people = Database(settings.database)
         self.removed = Removed(self._people)
         self.signer = signer_for(settings, self.removed.seen)
-        self.lanes = Lanes(at_once=settings.engines_at_once, first_come=settings.lanes == "arrival")
-        self._voice_lane = self.lanes.lane("voice")
-        # An opening piece is spoken while the ear still asks the sound whether that was all.
-        self._ear_lanes, self._ear_lane = loaded.ear_lanes, loaded.ear.lane
+        self.lanes = loaded.lanes
+        self._voice_lane, self._ear_lane = self.lanes.lane("voice"), loaded.ear.lane
         # An endpoint waits on the network, not on the cores: threads of its own, which hold up nobody's inference.
         self._waits = Lanes(at_once=_ENDPOINT_AT_ONCE)
         # A person who speaks over an answer does not wait for a piece of somebody else's: one short job, a thread.
@@ -171,7 +170,6 @@ class House:
         await self.kept.close()
         await self.core.close()
         self.lanes.close()
-        self._ear_lanes.close()
         self._waits.close()
         self._fits.close()
         if self._endpoint is not None:
@@ -335,7 +333,7 @@ async def _loaded(settings: Settings, named: set[str]) -> Loaded:
         return await asyncio.shield(loading)
     except asyncio.CancelledError:
         # A thread is not stopped: what it has loaded is put down again.
-        (await loading).ear_lanes.close()
+        (await loading).lanes.close()
         raise
 
 

@@ -1,7 +1,7 @@
-"""A browser or a media server that failed a test gets one more try; every other test has one.
+"""A browser, a media server or a model that failed a test gets one more try; every other test has one.
 
-Chromium decodes, draws and plays in real time, and LiveKit sends media so: on two cores that they share with a server
-and its models, a moment without the processor can look like a fault. A fault of ours fails both times. The one rule:
+Chromium decodes, draws and plays in real time, LiveKit sends media so, and models hear and speak so: on two cores that
+they share, a moment without the processor can look like a fault. A fault of ours fails both times. The one rule:
 nothing is hidden; the summary names each test that was run again, and shows how it failed.
 """
 
@@ -21,5 +21,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.pluginmanager.hasplugin(PLUGIN):
         return
     for item in items:
-        if item.get_closest_marker("browser") or "livekit_server" in getattr(item, "fixturenames", ()):
+        in_real_time = any(item.get_closest_marker(name) for name in ("browser", "models"))
+        if in_real_time or "livekit_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.flaky(reruns=1))
