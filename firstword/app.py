@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -27,7 +28,7 @@ from firstword.preparing import Preparing
 from firstword.rooms import ERRORS
 from firstword.settings import Settings
 from grant import GrantRefused, Signer, error_response, granted
-from llm_door import Keeping, Session, create_door, keep, single_user
+from llm_door import CrowdLimits, Keeping, Session, create_door, keep, single_user
 from tts import create_speech
 from voice import create_voice
 from web import Asker, RoomClient, Who, create_memories, create_pages, create_threads
@@ -52,7 +53,17 @@ def create_kept_app(settings: Settings, base_url: str, on_fault: OnFault | None 
         # People reach us under that name, and behind a proxy it is not the scheme that we see.
         public = urlsplit(identity.public_url)
         hosts, origins = (*hosts, public.hostname or ""), (*origins, f"{public.scheme}://{public.netloc}")
-    return keep(app, signer_for(settings), Keeping(hosts=hosts, origins=origins))
+    return keep(app, signer_for(settings), Keeping(hosts=hosts, origins=origins, crowd=crowd_of(settings)))
+
+
+def crowd_of(settings: Settings) -> CrowdLimits:
+    """Streams at once. Each conversation has an answer and the one that it replaces, and none is to lack its answer."""
+    least = CrowdLimits()
+    return replace(
+        least,
+        per_person=max(least.per_person, 2 * settings.sessions_per_person),
+        total=max(least.total, 2 * settings.sessions),
+    )
 
 
 def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = None) -> FastAPI:

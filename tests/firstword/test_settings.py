@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from firstword.app import crowd_of
 from firstword.errors import CannotStart, SettingsRefused
 from firstword.hearing import canceller_for
 from firstword.settings import Settings, load_settings, refuse_unsafe, unknown_names, variable
+from llm_door.crowd import Crowd
 from sound import Pcm
 
 
@@ -180,3 +182,13 @@ def test_webrtcs_canceller_is_there_where_it_is_wanted_and_refused_in_words_with
     monkeypatch.setitem(sys.modules, "voice.canceller", None)
     with pytest.raises(CannotStart, match=r"FIRSTWORD_WEBRTC_CANCELLER.*firstword\[livekit\]"):
         canceller_for(load_settings())
+
+
+def test_who_may_hold_many_conversations_has_a_stream_for_the_answers_of_each() -> None:
+    settings = Settings(single_user=True, sessions_per_person=12, sessions=300)
+    crowd = Crowd(crowd_of(settings), lambda: 0.0)
+    for _ in range(24):
+        assert isinstance(crowd.enter("/v1/realtime", {"person": "owner"}), int)
+    assert crowd.enter("/v1/realtime", {"person": "owner"}) == "24 streams of this person are open already"
+    assert crowd_of(settings).total == 600
+    assert crowd_of(Settings(single_user=True)).per_person == 8
