@@ -7,8 +7,9 @@ import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import ParamSpec, TypeVar
+
+import psutil
 
 from firstword.testing.orphans import end_with
 
@@ -24,8 +25,5 @@ def alone(measure: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 def resident_bytes() -> int:
-    """Memory of this process; 0 where there is no /proc to tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-    except OSError:
-        return 0
+    """Memory of this process."""
+    return int(psutil.Process().memory_info().rss)

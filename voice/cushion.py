@@ -36,9 +36,13 @@ class Cushions:
     _seen: deque[_Seen] = field(default_factory=deque)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
-    def one(self) -> Cushion:
-        """For one conversation."""
-        return Cushion(self, next(self._ids))
+    def newcomer(self) -> int:
+        """A conversation that begins."""
+        return next(self._ids)
+
+    def watch(self, session: int) -> Watch:
+        """For one answer of a conversation."""
+        return Watch(self, session)
 
     def wait_s(self, now: float) -> float:
         """How long a first sound is to be kept back, 0 to 0.25 s."""
@@ -55,33 +59,14 @@ class Cushions:
         self._seen.append(_Seen(now, session, lag_s))
 
 
-class Cushion:
-    """One conversation's part of it."""
-
-    def __init__(self, shared: Cushions, session: int) -> None:
-        self._shared = shared
-        self._session = session
-
-    def wait_s(self, now: float) -> float:
-        """How long the first sound of an answer that begins now is to be kept back."""
-        return self._shared.wait_s(now)
-
-    def watch(self) -> Watch:
-        """For one answer."""
-        return Watch(self)
-
-    def note(self, lag_s: float, now: float) -> None:
-        """How long an answer had to be kept back."""
-        self._shared.note(self._session, lag_s, now)
-
-
 class Watch:
     """Looks at the sound of one answer as it is made, and notes how much later than the first the rest of its opening
     came than it would have been wanted. When it was let go, held or heard does not matter for that.
     """
 
-    def __init__(self, cushion: Cushion) -> None:
-        self._cushion = cushion
+    def __init__(self, shared: Cushions, session: int) -> None:
+        self._shared = shared
+        self._session = session
         self._first_at: float | None = None
         self._lag_s = -_LONGEST_S
         self._over = False
@@ -97,4 +82,4 @@ class Watch:
             self._lag_s = max(self._lag_s, now - self._first_at - before_s)
             return
         self._over = True
-        self._cushion.note(self._lag_s, now)
+        self._shared.note(self._session, self._lag_s, now)

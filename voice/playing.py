@@ -56,7 +56,7 @@ class Playing:
         self._finished: deque[Answer] = deque(maxlen=_TRUNCATABLE)
         self._stopping: set[asyncio.Task[None]] = set()
         self._noted_at = 0.0
-        self._cushion = parts.cushions.one()
+        self._newcomer = parts.cushions.newcomer()
         self._pressed = False
         self._fallen_told = False
         self.measured = Measured()
@@ -113,8 +113,8 @@ class Playing:
             playout=Playout(OUT_HZ, ahead_s=self._wire.ahead_s, client_holds=self._wire.holds),
             times=Times(asked_at=now),
             clock=self._parts.clock,
-            watch=self._cushion.watch(),
-            cushion_s=self._cushion.wait_s(now),
+            watch=self._parts.cushions.watch(self._newcomer),
+            cushion_s=self._parts.cushions.wait_s(now),
             on_text=self._on_text,
             on_change=self._changed,
             speculated=state.phase == "pausing",

@@ -150,5 +150,5 @@ def spoken(engine: Engine, text: str) -> Pcm:
 
 def noise(make: Make, seed: int) -> Pcm:
     """A noise as loud as a person makes it before their microphone."""
-    made = make(np.random.default_rng(seed), RATE_HZ)
-    return Pcm((COUGH * made / max(1e-6, float(np.abs(made).max()))).astype(np.float32), RATE_HZ)
+    made = make(np.random.default_rng(seed), RATE_HZ)  # its peak is 1
+    return Pcm((COUGH * made).astype(np.float32), RATE_HZ)

@@ -31,15 +31,15 @@ def crowd(*lags_s: float) -> Cushions:
     """What as many conversations saw at 0 s, one answer each."""
     shared = Cushions()
     for lag_s in lags_s:
-        shared.one().note(lag_s, 0.0)
+        shared.note(shared.newcomer(), lag_s, 0.0)
     return shared
 
 
 def test_who_talks_alone_waits_for_nothing() -> None:
     shared = Cushions()
-    alone = shared.one()
+    alone = shared.newcomer()
     for n in range(5):
-        alone.note(0.2, float(n))
+        shared.note(alone, 0.2, float(n))
     assert shared.wait_s(5.0) == 0.0
     assert Cushions().wait_s(5.0) == 0.0
 
@@ -59,8 +59,8 @@ def test_what_was_late_long_ago_is_forgotten() -> None:
 
 def test_what_is_noted_is_how_much_later_the_rest_of_the_opening_came_than_it_was_wanted() -> None:
     shared = Cushions()
-    shared.one().note(-0.2, 10.0)
-    watch = shared.one().watch()
+    shared.note(shared.newcomer(), -0.2, 10.0)
+    watch = shared.watch(shared.newcomer())
     watch.made(0.0, 10.0, opening=True)
     watch.made(0.08, 10.17, opening=True)  # 80 ms were heard out 90 ms before
     watch.made(0.36, 10.3, opening=True)
@@ -71,8 +71,8 @@ def test_what_is_noted_is_how_much_later_the_rest_of_the_opening_came_than_it_wa
 
 def test_a_second_piece_may_wait_for_its_text() -> None:
     shared = Cushions()
-    shared.one().note(-0.2, 10.0)
-    watch = shared.one().watch()
+    shared.note(shared.newcomer(), -0.2, 10.0)
+    watch = shared.watch(shared.newcomer())
     watch.made(0.0, 10.0, opening=True)
     watch.made(0.3, 12.0, opening=False)
     assert shared.wait_s(12.0) == pytest.approx(0.015)
