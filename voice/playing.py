@@ -141,6 +141,8 @@ class Playing:
     def discard(self, number: int, why: Why) -> None:
         """Stop making it; nobody heard any of it."""
         answer = self._answers.pop(number)
+        if answer.playout.held:  # or whoever plays it would hold the next one as well
+            self._wire.hold(answer, held=False)
         if answer.let_go:
             failed = why == "failed"
             self._wire.finish(

@@ -68,6 +68,11 @@ class Playout:
         return bool(self._queued) and self._held_at is None and self._sent - self.played(now) < 2 * self._chunk
 
     @property
+    def held(self) -> bool:
+        """Nothing leaves until `resume`."""
+        return self._held_at is not None
+
+    @property
     def all_sent(self) -> bool:
         """Nothing waits and nothing more will come."""
         return self._ended and not self._queued

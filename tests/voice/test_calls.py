@@ -122,6 +122,29 @@ async def test_e3_a_cough_holds_the_track_and_every_sample_is_played_once(serve:
         assert audible_s(client) == pytest.approx(whole_s, abs=0.1)
 
 
+@pytest.mark.parametrize("ends", ["more words", "a cancel"])
+async def test_an_answer_held_before_it_sounded_does_not_hold_the_next_one(serve: Serve, ends: str) -> None:
+    async with serve(["..."], ["You can hear this."], ["You can hear this."]) as house:
+        async with called(house.base_url, house.grant()) as client:
+            client.send("session.update", session={"type": "realtime", "firstword": {"events": True}})
+            house.listener.say("what was it")
+            await client.until("response.created")
+            house.listener.start()
+            await client.until("firstword.hold")
+            if ends == "more words":
+                house.listener.words("what was it that you told me")
+                house.listener.end()
+            else:
+                client.send("response.cancel")
+                await client.until("response.done")
+                house.listener.words("")
+                house.listener.end()
+                house.listener.say("so what was it")
+            await client.until("output_audio_buffer.stopped")
+            await client.holds(lambda: audible_s(client) > 0.1)
+            assert [event["held"] for event in client.events if event["type"] == "firstword.hold"] == [True, False]
+
+
 async def test_a_typed_line_over_the_data_channel_is_answered_in_text_without_a_sound(serve: Serve) -> None:
     async with (
         serve(["Hello."]) as house,
