@@ -18,8 +18,10 @@ LONGEST_S = 1.5
 _OVER_S = 4.0
 # The fit is looked for this often; it takes about 30 us.
 _EVERY_S = 0.5
-# Less speech than this among those levels fits anywhere.
+# Less speech than this among those levels fits anywhere, and so does a microphone that heard one cough (0.3 to 0.4 s)
+# and nothing else: both are one step.
 _LEAST_S = 1.0
+_HEARD_S = 0.6
 # How well levels must follow one another, -1 to 1. Our own voice at a gain of 0.1 and more fits with 0.8 to 0.95 over
 # noise of 0.001, with 0.55 at a gain of 0.1 in noise of 0.01; the best shift against somebody else's speech gave 0.32.
 _FITS = 0.6
@@ -33,9 +35,12 @@ _SHARE = 95.0
 _LOUD = 0.05
 # A volume knob is followed up at once and down within five seconds, at a fit each half second.
 _DOWN = 0.1
+# Where loud syllables come back fainter than they did, or not at all (somebody puts headphones on), no fit is needed to
+# see it: a quarter of the way each half second, down to nothing within six.
+_FAINTER = 0.25
 # Two fits in a row must agree by this: a rhythm fits in more than one place, but not in the same one for long.
 _AGREE_S = 0.06
-# A microphone that does not swing by this much hears a hum or nothing.
+# What does not swing by this much is a hum or nothing.
 _LOUDER = 3.0
 # Levels are compared as logarithms over this, so that one shout does not decide: the swing of a quiet room.
 _QUIET = 0.003
@@ -50,6 +55,7 @@ class Lag:
         self._over = round(_OVER_S / frame_s)
         self._every = round(_EVERY_S / frame_s)
         self._least = round(_LEAST_S / frame_s)
+        self._least_heard = round(_HEARD_S / frame_s)
         # Rings, each written twice, so that any stretch of them lies in one piece.
         self._played = np.zeros(2 * self._size, dtype=np.float32)
         self._heard = np.zeros(2 * self._size, dtype=np.float32)
@@ -75,8 +81,8 @@ class Lag:
         self._due -= 1
         if self._due <= 0:
             self._due = self._every
-            if learn:
-                self._fit()
+            if learn and not self._fit():
+                self._fade()
 
     def loudest(self, from_s: float, to_s: float) -> float:
         """The loudest that was played from `from_s` to `to_s` seconds ago; the frame pushed last is 0 s ago."""
@@ -85,21 +91,38 @@ class Lag:
         start = max(end - self._size, end - 1 - round(to_s / self._frame_s))
         return float(self._played[start:stop].max()) if start < stop else 0.0
 
-    def _fit(self) -> None:
-        played = self._played[self._at : self._at + self._size]
-        recent = slice(self._at + self._size - self._over, self._at + self._size)
-        heard, counted = self._heard[recent], self._counted[recent]
-        if np.count_nonzero(played > _QUIET) < self._least or heard.max() < _LOUDER * max(_QUIET, float(heard.min())):
-            return
+    def _fit(self) -> bool:
+        """Look for the lag; False where nothing fits."""
+        played, heard, counted = self._recent()
+        # A microphone that hears nothing of ours swings by no more than a hum.
+        loud = heard > _LOUDER * max(_QUIET, float(heard.min()))
+        if np.count_nonzero(played > _QUIET) < self._least or np.count_nonzero(loud & counted) < self._least_heard:
+            return False
         fits = follow(_log(played), _log(heard))
         best = int(fits.argmax())
         frames, before = len(fits) - 1 - best, self._last_fit  # the last of `fits` is a lag of nothing
         self._last_fit = frames if fits[best] >= _FITS else -1
-        if before >= 0 and self._last_fit >= 0 and abs(frames - before) * self._frame_s <= _AGREE_S:
-            gain = self._gain(played, heard, counted, frames)
-            if gain is not None:
-                self.seconds = frames * self._frame_s
-                self.gain += (1.0 if gain > self.gain else _DOWN) * (gain - self.gain)
+        if before < 0 or self._last_fit < 0 or abs(frames - before) * self._frame_s > _AGREE_S:
+            return False
+        gain = self._gain(played, heard, counted, frames)
+        if gain is None:
+            return False
+        self.seconds = frames * self._frame_s
+        self.gain += (1.0 if gain > self.gain else _DOWN) * (gain - self.gain)
+        return True
+
+    def _fade(self) -> None:
+        """Follow a gain that went down so far that nothing fits any more."""
+        if self.seconds is None:
+            return
+        gain = self._gain(*self._recent(), round(self.seconds / self._frame_s))
+        if gain is not None and gain < self.gain:
+            self.gain += _FAINTER * (gain - self.gain)
+
+    def _recent(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+        """What was played, and, as long as levels are compared, what was heard and whether it counts."""
+        recent = slice(self._at + self._size - self._over, self._at + self._size)
+        return self._played[self._at : self._at + self._size], self._heard[recent], self._counted[recent]
 
     def raise_to(self, gain: float) -> None:
         """The assistant itself was heard this loud."""

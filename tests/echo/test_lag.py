@@ -75,6 +75,30 @@ def test_a_volume_knob_is_followed_up_at_once_and_down_slowly() -> None:
     assert seen[-1] < seen[1250]
 
 
+@pytest.mark.parametrize("length_s", [0.1, 0.2, 0.4])
+def test_a_cough_while_it_speaks_is_not_its_voice_coming_back(length_s: float) -> None:
+    told = []
+    for at in range(0, 150, 10):
+        played = np.concatenate([np.zeros(150, dtype=np.float32), syllables(4)])
+        heard = np.full_like(played, 0.0005)
+        heard[150 + at : 150 + at + round(length_s / FRAME_S)] = 0.3
+        told.append(followed(played, heard).seconds)
+    assert told == [None] * len(told)
+
+
+def test_somebody_who_puts_headphones_on_need_not_shout() -> None:
+    played = syllables(20)
+    heard = 0.6 * late(played, 0.1)
+    heard[400:] = 0.0005
+    lag, seen = Lag(), []
+    for one, other in zip(played.tolist(), heard.tolist(), strict=True):
+        lag.push(one, other, learn=True)
+        seen.append(lag.gain)
+    assert seen[399] == pytest.approx(0.6, rel=0.1)
+    # So much of the loudest that is played is less than the swing of a quiet microphone.
+    assert seen[-1] < 0.03
+
+
 def test_a_tenth_of_a_second_of_somebody_else_does_not_lift_the_gain() -> None:
     played = syllables(12)
     heard = 0.3 * played
