@@ -25,6 +25,9 @@ _HEARD_S = 0.6
 # How well levels must follow one another, -1 to 1. Our own voice at a gain of 0.1 and more fits with 0.8 to 0.95 over
 # noise of 0.001, with 0.55 at a gain of 0.1 in noise of 0.01; the best shift against somebody else's speech gave 0.32.
 _FITS = 0.6
+# The silence before an answer fits the silence before a coughing fit over it, and one beginning the other (0.65, 0.71).
+# From its beginning on our own voice follows itself with 0.8 to 0.98, and the coughs followed it with 0.42 and 0.59.
+_FITS_SPEAKING = 0.7
 # What is heard now was played a lag ago, give or take a jittery network, and rings on for a quarter of a second.
 JITTER_S = 0.1
 RING_S = 0.25
@@ -101,7 +104,8 @@ class Lag:
         fits = follow(_log(played), _log(heard))
         best = int(fits.argmax())
         frames, before = len(fits) - 1 - best, self._last_fit  # the last of `fits` is a lag of nothing
-        self._last_fit = frames if fits[best] >= _FITS else -1
+        fitting = fits[best] >= _FITS and _speaking(played, heard, frames)
+        self._last_fit = frames if fitting else -1
         if before < 0 or self._last_fit < 0 or abs(frames - before) * self._frame_s > _AGREE_S:
             return False
         gain = self._gain(played, heard, counted, frames)
@@ -153,6 +157,15 @@ def follow(played: Levels, heard: Levels) -> Levels:
     along = np.correlate(played, centred, "valid")
     fits: Levels = np.divide(along, power, out=np.zeros(len(power)), where=power > 1e-6)
     return fits
+
+
+def _speaking(played: NDArray[np.float32], heard: NDArray[np.float32], lag: int) -> bool:
+    """Whether they fit without what was silent before the first sound of ours."""
+    made = played[len(played) - len(heard) - lag : len(played) - lag]
+    since = int((made > _QUIET).argmax())
+    if not since:
+        return True
+    return bool(follow(_log(made[since:]), _log(heard[since:]))[0] >= _FITS_SPEAKING)
 
 
 def _log(levels: NDArray[np.float32]) -> Levels:
