@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.barge_in_pool import Result, Task, has_webrtc, run_all
 from benchmarks.barge_in_runs import AloneResult, SoundingResult
-from benchmarks.barge_in_scenes import BACKCHANNELS, INTERRUPTIONS, Alone, Sounding, alone, interruptions, noises
+from benchmarks.barge_in_scenes import BACKCHANNELS, INTERRUPTIONS, TAKES, Alone, Sounding, alone, interruptions, noises
 from benchmarks.barge_in_speech import speak
 from benchmarks.machine import head
 from benchmarks.spread import spread
@@ -42,7 +42,7 @@ def measure(settings: Settings, *, quick: bool, jobs: int, told: Callable[[str],
     done: list[Result] = []
     told("speaking what will be said")
     texts = (*INTERRUPTIONS, *BACKCHANNELS)
-    for result in run_all(settings, tasks, lambda: speak(settings, texts), jobs=jobs):
+    for result in run_all(settings, tasks, lambda: speak(settings, texts, takes=TAKES), jobs=jobs):
         done.append(result)
         if len(done) % max(1, len(tasks) // 20) == 0:
             told(f"{len(done)} of {len(tasks)} scenes, {time.monotonic() - began:.0f} s")
@@ -90,6 +90,8 @@ def failed(scenes: Sequence[Alone | Sounding], done: Sequence[Result]) -> list[d
             "delay_s": scene.room.delay_s,
             "reverberation_s": scene.room.reverberation_s,
             "first": scene.first,
+            "voice": scene.voice,
+            "take": scene.take,
             "seed": scene.room.seed,
             "early": one.early,
             "holds": one.holds,

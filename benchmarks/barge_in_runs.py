@@ -99,17 +99,20 @@ def run(scene: Alone | Sounding, world: World, *, canceller: Canceller | None = 
 def sound_of(scene: Sounding, world: World) -> Samples:
     """The person's or the thing's sound, at its level, from its first sample on."""
     if scene.text:
-        return world.made.speech[scene.text, scene.voice] * np.float32(scene.level)
+        return world.made.speech[scene.text, scene.voice, scene.take] * np.float32(scene.level)
     made = NOISES[scene.kind](np.random.default_rng(scene.room.seed), OUT_HZ)
     return from_onset(made.astype(np.float32)) * np.float32(scene.level)
 
 
 async def _alone(scene: Alone, world: World, canceller: Canceller | None) -> AloneResult:
     result = AloneResult(scene.room.gain, scene.room.delay_s)
-    talk = _talk(scene.room, world, [GREETING, *ANSWERS], canceller, frame_s=_ALONE_FRAME_S)
+    engine = _engine(world)
+    answers = [GREETING, *ANSWERS]
+    talk = _talk(scene.room, world, answers, canceller, engine=engine, frame_s=_ALONE_FRAME_S)
     wanted = round(scene.minutes * 60 * OUT_HZ)
     try:
         while talk.device.played < wanted:
+            engine.take = len(result.pair_levels) // len(answers) % world.made.takes
             talk.ask("Tell me more.")
             pairs = _Pairs()
             while talk.session.state.answer is not None or talk.device.waiting:
@@ -202,6 +205,7 @@ def _talk(
     answers: list[str],
     canceller: Canceller | None,
     *,
+    engine: RememberingEngine | None = None,
     keeps: bool = False,
     frame_s: float = FRAME_S,
 ) -> Talk:
@@ -211,13 +215,17 @@ def _talk(
     return Talk(
         Device(_echo_room(room), keeps=keeps),
         answers=answers,
-        engine=RememberingEngine(None, sample_rate_hz=world.made.piece_hz, known=world.made.pieces),
+        engine=engine or _engine(world),
         listener=hears_with(ear),
         lane=VirtualLane(),
         frame_s=frame_s,
         fit_s=FIT_S,
         canceller=canceller,
     )
+
+
+def _engine(world: World) -> RememberingEngine:
+    return RememberingEngine(None, sample_rate_hz=world.made.piece_hz, known=world.made.pieces)
 
 
 def _echo_room(room: Room) -> EchoRoom:

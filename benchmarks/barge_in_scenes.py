@@ -48,6 +48,9 @@ INTERRUPTIONS = (
     "Please call me a taxi.",
 )
 BACKCHANNELS = ("Mhm.", "Uh-huh.", "Yeah.", "Okay.", "Right.", "Hmm.", "Yes.", "Oh.", "I see.", "Sure.")
+# A voice says the same sentence otherwise each time, now and then badly: one take of "Stop." would be that of every
+# scene, and one of an answer would lift the bar at the same syllable in each of a hundred rounds.
+TAKES = 6
 # Played faster the same voice is higher as well: three people out of one engine.
 VOICES = (0.87, 1.0, 1.18)
 
@@ -95,7 +98,8 @@ class Alone:
 class Sounding:
     """Somebody makes a sound `at_s` into an answer: `kind` is `person`, `backchannel`, or the name of a noise.
 
-    `text` and `voice` say which words; `level` is the peak; `first` says that it is the session's first answer.
+    `text`, `voice` and `take` say which words, and how; `level` is the peak; `first` says that it is the session's
+    first answer.
     """
 
     room: Room
@@ -106,6 +110,7 @@ class Sounding:
     answer: int
     at_s: float
     first: bool
+    take: int = 0
 
 
 def alone(minutes: float, *, seed: int = 1) -> list[Alone]:
@@ -150,6 +155,7 @@ def _sounding(random: np.random.Generator, kind: str, texts: tuple[str, ...], n:
         answer=int(random.integers(len(ANSWERS))),
         at_s=random.uniform(0.8 if first else 0.5, 6.0),
         first=first,
+        take=int(random.integers(TAKES)),
     )
 
 

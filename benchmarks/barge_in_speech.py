@@ -39,38 +39,48 @@ class Prepared:
     """What was spoken. It can be sent to another process.
 
     `pieces` by their text, as the engine gave them at `piece_hz`; `streams` are whole answers as the server sends them
-    (s16 at 24 kHz); `speech` is what people say, by text and voice, at a peak of 1 from its onset.
+    (s16 at 24 kHz); `speech` is what people say, by text, voice and take, at a peak of 1 from its onset. Everything has
+    `takes` takes but the streams, which are of the first.
     """
 
     pieces: dict[str, Pcm]
     piece_hz: int
     streams: dict[str, Samples]
-    speech: dict[tuple[str, int], Samples]
+    speech: dict[tuple[str, int, int], Samples]
+    takes: int = 1
 
 
-def speak(settings: Settings, texts: tuple[str, ...], answers: tuple[str, ...] = (GREETING, *ANSWERS)) -> Prepared:
-    """`answers` as the server sends them, and `texts` in each voice, with what the cache has of them."""
+def speak(
+    settings: Settings, texts: tuple[str, ...], answers: tuple[str, ...] = (GREETING, *ANSWERS), *, takes: int = 1
+) -> Prepared:
+    """`answers` as the server sends them, and `texts` in each voice, `takes` times, with what the cache has of them."""
     engine = engine_for(settings)
     kept = _kept(settings)
     known = _read(kept)
     before = len(known)
-    made = prepare(RememberingEngine(engine, sample_rate_hz=engine.sample_rate_hz, known=known), texts, answers)
+    made = prepare(RememberingEngine(engine, sample_rate_hz=engine.sample_rate_hz, known=known), texts, answers, takes)
     if len(known) > before:
         _write(kept, known)
     return made
 
 
-def prepare(engine: RememberingEngine, texts: tuple[str, ...], answers: tuple[str, ...]) -> Prepared:
+def prepare(engine: RememberingEngine, texts: tuple[str, ...], answers: tuple[str, ...], takes: int = 1) -> Prepared:
     """The same with an engine at hand."""
     silero = Silero()
     streams = {text: run_virtually(_stream(engine, text, silero)) for text in answers}
+    pieces = [name for name in engine.known if "\n" not in name]
     speech = {}
-    for text in texts:
-        spoken = Pcm.join(list(engine.speak(text)))
-        for voice, faster in enumerate(VOICES):
-            shifted = resample(Pcm(spoken.samples, round(spoken.rate_hz * faster)), OUT_HZ).samples
-            speech[text, voice] = from_onset(shifted / max(1e-6, float(np.abs(shifted).max())))
-    return Prepared(engine.known, engine.sample_rate_hz, streams, speech)
+    for take in range(takes):
+        engine.take = take
+        for piece in pieces if take else ():
+            list(engine.speak(piece))
+        for text in texts:
+            spoken = Pcm.join(list(engine.speak(text)))
+            for voice, faster in enumerate(VOICES):
+                shifted = resample(Pcm(spoken.samples, round(spoken.rate_hz * faster)), OUT_HZ).samples
+                speech[text, voice, take] = from_onset(shifted / max(1e-6, float(np.abs(shifted).max())))
+    engine.take = 0
+    return Prepared(engine.known, engine.sample_rate_hz, streams, speech, takes)
 
 
 def from_onset(samples: Samples) -> Samples:

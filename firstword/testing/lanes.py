@@ -73,11 +73,15 @@ class RememberingRecogniser:
 
 
 class RememberingEngine:
-    """A voice that makes the same piece once. `known` may be filled from outside, to do without the engine."""
+    """A voice that makes the same piece once, or once for each `take`: a voice says it otherwise each time.
+
+    `known` may be filled from outside, to do without the engine.
+    """
 
     def __init__(self, engine: Engine | None, *, sample_rate_hz: int, known: dict[str, Pcm] | None = None) -> None:
         self._engine = engine
         self.known = {} if known is None else known
+        self.take = 0
         self.name = "remembering"
         self.sample_rate_hz = sample_rate_hz
         self.cap = CAP_STREAMED
@@ -96,11 +100,12 @@ class RememberingEngine:
         steps: int | None = None,
     ) -> Iterator[Pcm]:
         """The sound of `piece`, whole. Raises `KeyError` for one that is not known and cannot be made."""
-        if piece not in self.known:
+        name = f"{piece}\n{self.take}" if self.take else piece
+        if name not in self.known:
             if self._engine is None:
-                raise KeyError(piece)
-            self.known[piece] = Pcm.join(list(self._engine.speak(piece, language=language, speed=speed)))
-        yield self.known[piece]
+                raise KeyError(name)
+            self.known[name] = Pcm.join(list(self._engine.speak(piece, language=language, speed=speed)))
+        yield self.known[name]
 
     def warm(self) -> None:
         """Nothing to warm."""
