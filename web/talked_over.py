@@ -54,18 +54,18 @@ def _on(url: str, bot: str, line: str, words: Pcm) -> dict[str, Any]:
         page.click("#start:enabled")
         page.wait_for_selector("#mic")
         for n in range(_TIMES):
-            began_s, answer = _asked(page, person)
+            began_s, answer = asked(page, person)
             said = person.say(words)
             person.until_past(said.end_s)
             after_ms = silent_after_ms(person, said, began_s)
             # One that came to its own end meanwhile was not stopped by anybody.
-            if not _cut(page, person, answer) or after_ms is None:
+            if not cut(page, person, answer) or after_ms is None:
                 missed += 1
             else:
                 silent.append(after_ms)
-            _, answer = _asked(page, person)
+            _, answer = asked(page, person)
             person.until_past(person.say(noise(cough, n)).end_s)
-            lost += _cut(page, person, answer)
+            lost += cut(page, person, answer)
     return {
         "talked_over": _TIMES,
         "not_stopped": missed,
@@ -76,7 +76,7 @@ def _on(url: str, bot: str, line: str, words: Pcm) -> dict[str, Any]:
     }
 
 
-def _asked(page: Any, person: Person) -> tuple[float, Any]:
+def asked(page: Any, person: Person) -> tuple[float, Any]:
     """Ask in silence, and listen for a moment; when the answer began to sound, and its line."""
     _until_quiet(page, person)
     before, asked_s = page.locator(ANSWERS).count(), person.now_s
@@ -87,7 +87,7 @@ def _asked(page: Any, person: Person) -> tuple[float, Any]:
     return began_s, page.locator(f"{ANSWERS} .words").nth(before)
 
 
-def _cut(page: Any, person: Person, answer: Any) -> bool:
+def cut(page: Any, person: Person, answer: Any) -> bool:
     """Whether an answer is written down as one that was broken off, once all is quiet."""
     _until_quiet(page, person)
     text: str = answer.inner_text()

@@ -204,6 +204,19 @@ def test_escape_stops_the_answer(visit: Callable[..., Any], script: Script) -> N
     wait_for(page, lambda: "response.cancel" in script.kinds())
 
 
+def test_an_answer_that_was_stopped_before_it_was_heard_is_no_line(visit: Callable[..., Any]) -> None:
+    page = visit()
+    page.evaluate("""async () => {
+      const { Sentences } = await import("/static/sentences.js");
+      const said = new Sentences({ show() {}, dark() {} }, document.querySelector("#transcript"));
+      for (const [item, stands] of [["first", ""], ["second", "You were saying?"]]) {
+        said.grow(item, "You were saying?");
+        said.whole(item, stands);
+      }
+    }""")
+    assert page.locator("#transcript .words").all_inner_texts() == ["You were saying?"]
+
+
 def test_the_shape_follows_the_sound_and_never_draws_the_microphone_over_the_assistant(
     visit: Callable[..., Any], wav: Callable[..., Path], script: Script
 ) -> None:

@@ -41,9 +41,10 @@ export class Sentences {
     this.transcript.grow(this.#answer(item), delta);
   }
 
-  /** All of an answer. @param {string} item @param {string} text */
+  /** All of an answer; one that was stopped before it was heard is no line. @param {string} item @param {string} text */
   whole(item, text) {
-    if (text || this.answers.has(item)) this.transcript.write(this.#answer(item), text);
+    if (text) this.transcript.write(this.#answer(item), text);
+    else this.answers.get(item)?.remove();
   }
 
   /** What stands of an answer that was cut: its words, or nothing. @param {string} item @param {string} text */
