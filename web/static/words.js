@@ -35,16 +35,20 @@ export function micInWords(now, way) {
   return "Hold to speak";
 }
 
+// Made once: to make one takes longer than to draw the row it is for.
+const TIME = new Intl.DateTimeFormat([], { hour: "numeric", minute: "2-digit" });
+const WEEKDAY = new Intl.DateTimeFormat([], { weekday: "long" });
+const DAY = new Intl.DateTimeFormat([], { day: "numeric", month: "long" });
+const DAY_OF_A_YEAR = new Intl.DateTimeFormat([], { day: "numeric", month: "long", year: "numeric" });
+
 /** When something was, as a person says it. @param {number} at_s Unix seconds @param {Date} now */
 export function whenInWords(at_s, now) {
   const at = new Date(at_s * 1000);
   const days = Math.round((dayOf(now) - dayOf(at)) / 86_400_000);
-  const time = at.toLocaleTimeString([], { hour: "numeric", minute: "2-digit" });
-  if (days <= 0) return time;
-  if (days === 1) return `Yesterday, ${time}`;
-  const year = at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" };
-  if (days < 7) return `${at.toLocaleDateString([], { weekday: "long" })}, ${time}`;
-  return at.toLocaleDateString([], { day: "numeric", month: "long", .../** @type {object} */ (year) });
+  if (days <= 0) return TIME.format(at);
+  if (days === 1) return `Yesterday, ${TIME.format(at)}`;
+  if (days < 7) return `${WEEKDAY.format(at)}, ${TIME.format(at)}`;
+  return (at.getFullYear() === now.getFullYear() ? DAY : DAY_OF_A_YEAR).format(at);
 }
 
 /** @param {Date} date */
