@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +64,8 @@ class Answer:
     heard: Heard = field(default_factory=lambda: Heard(OUT_HZ))
     trace: dict[str, Any] = field(default_factory=dict)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _asking: asyncio.Task[None] | None = None
+    _making: asyncio.Task[None] | None = None
     _deltas: asyncio.Queue[str | None] = field(default_factory=lambda: asyncio.Queue(_DELTAS))
     _handle: HandlePort | None = None
 
@@ -83,7 +85,8 @@ class Answer:
         self, door: DoorClient, grant: str, messages: Sequence[Message], speaker: SpeakerPort | None, bot: BotVoice
     ) -> None:
         """Ask the door, and speak what it says; without a speaker the answer is text alone."""
-        self._tasks.append(asyncio.create_task(self._ask(door, grant, messages, bot.language)))
+        self._asking = asyncio.create_task(self._ask(door, grant, messages, bot.language))
+        self._tasks.append(self._asking)
         self._speak(speaker, bot)
 
     def recite(self, text: str, speaker: SpeakerPort | None, bot: BotVoice) -> None:
@@ -91,6 +94,16 @@ class Answer:
         self._took(text)
         self._deltas.put_nowait(None)
         self._speak(speaker, bot)
+
+    def hush(self) -> None:
+        """No more of it sounds: it is text alone from here on."""
+        self.playout.stop()
+        if self.over or self._making is None:
+            return
+        if self._handle is not None:
+            self._handle.cancel()
+        self._making.cancel()
+        self._make(self._read_only())
 
     async def stop(self) -> None:
         """Abandon it. Safe to call twice."""
@@ -104,8 +117,11 @@ class Answer:
         self._tasks.clear()
 
     def _speak(self, speaker: SpeakerPort | None, bot: BotVoice) -> None:
-        making = self._read_only() if speaker is None else self._sound(speaker, bot)
-        self._tasks.append(asyncio.create_task(making))
+        self._make(self._read_only() if speaker is None else self._sound(speaker, bot))
+
+    def _make(self, making: Coroutine[Any, Any, None]) -> None:
+        self._making = asyncio.create_task(making)
+        self._tasks.append(self._making)
 
     async def _ask(self, door: DoorClient, grant: str, messages: Sequence[Message], language: str) -> None:
         try:
@@ -135,8 +151,8 @@ class Answer:
             yield text
 
     async def _read_only(self) -> None:
-        async for _ in self._words():
-            pass
+        if self._asking is not None:
+            await asyncio.wait({self._asking})
         self._finish()
 
     async def _sound(self, speaker: SpeakerPort, bot: BotVoice) -> None:

@@ -272,6 +272,8 @@ class ClientEvents:
         session, detection, before = self._session, options["turn_detection"], self.options
         self._wire.ours = options["events"]
         self._wire.audio = "audio" in options["output_modalities"]
+        if not self._wire.audio and "audio" in before["output_modalities"]:
+            session.hush()
         if detection != before["turn_detection"] and (detection is None) != (before["turn_detection"] is None):
             session.set_mode("push" if detection is None else "open")
         told = detection or {"create_response": False}

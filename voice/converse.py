@@ -83,7 +83,8 @@ def step(state: State, event: TurnEvent, now: float) -> Stepped:
             return _asked(state, now)
         case Cancelled():
             after, commands = _drop(state, "cancelled", now, by_person=False)
-            return _settle(after, now), commands
+            after, told = _settle(after, now)
+            return after, (*commands, *told)
         case Audible(answer):
             return _audible(state, answer, now)
         case Said(answer, text):
@@ -339,10 +340,10 @@ def _drop(state: State, why: Why, now: float, *, by_person: bool = True) -> Step
     return replace(state, answer=None), (Discard(answer.id, why),)
 
 
-def _settle(state: State, now: float) -> State:
+def _settle(state: State, now: float) -> Stepped:
     """After a cancel: nobody answers; a person who is speaking goes on."""
     if state.phase == "held" and state.speech_in_hold:
-        return replace(state, phase="hearing", since=now)
+        return replace(state, phase="hearing", since=now), (Started(state.started_at_s),)
     if state.phase in ("thinking", "speaking", "held"):
-        return replace(state, phase="listening", since=now)
-    return state
+        return replace(state, phase="listening", since=now), ()
+    return state, ()

@@ -141,8 +141,7 @@ class Playing:
     def discard(self, number: int, why: Why) -> None:
         """Stop making it; nobody heard any of it."""
         answer = self._answers.pop(number)
-        if answer.playout.held:  # or whoever plays it would hold the next one as well
-            self._wire.hold(answer, held=False)
+        self._let_hold_go(answer)
         if answer.let_go:
             failed = why == "failed"
             self._wire.finish(
@@ -179,6 +178,14 @@ class Playing:
         answer = self._answers[number]
         answer.playout.resume(self._parts.clock())
         self._wire.hold(answer, held=False)
+
+    def hush(self) -> None:
+        """Nothing sounds any more: what is being answered is written to its end."""
+        for answer in self._answers.values():
+            self._let_hold_go(answer)
+            answer.hush()
+            if answer.shown:
+                self._wire.cleared(answer)
 
     def beat(self) -> None:
         """Let out the sound that is due."""
@@ -237,6 +244,7 @@ class Playing:
 
     def _drained(self, answer: Answer) -> None:
         del self._answers[answer.id]
+        self._let_hold_go(answer)
         self._wire.played(answer)
         text = answer.stands
         if not answer.shown and text:  # text alone: nothing sounded, and all of it was read
@@ -245,6 +253,12 @@ class Playing:
         self._finished.append(answer)
         self._stop(answer)
         self._act(Drained(answer.id))
+
+    def _let_hold_go(self, answer: Answer) -> None:
+        """Or whoever plays what is held would hold the next one as well."""
+        if answer.playout.held:
+            answer.playout.resume(self._parts.clock())
+            self._wire.hold(answer, held=False)
 
     def _stop(self, answer: Answer) -> None:
         answer.playout.stop()

@@ -155,6 +155,10 @@ class Session:
         self._item_id = item_id
         self.act(Typed(text))
 
+    def hush(self) -> None:
+        """Answers are written only from here on, the one that is being given as well."""
+        self._playing.hush()
+
     def clear(self) -> None:
         """Forget the sound that is not committed."""
         self._listener.clear()

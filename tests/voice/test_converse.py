@@ -10,6 +10,7 @@ from voice.converse import HOLD_S, HOLD_SPEECH_S, THINK_S
 from voice.events import (
     Asked,
     Broke,
+    Cancelled,
     Candidate,
     CloseTurn,
     Committed,
@@ -117,6 +118,14 @@ def test_speech_while_thinking_is_held_and_then_taken_in() -> None:
     assert Discard(0, "went_on") in commands
     assert Line("for two", spoken=True) in commands
     assert LetGo(1) in commands
+
+
+def test_a_cancel_while_somebody_speaks_over_the_answer_tells_that_they_speak() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate(), started())
+    assert talk(Cancelled()) == [Interrupt(answer, by_person=False), Started(1.0)]
+    assert talk.state.phase == "hearing"
 
 
 def test_a_cough_while_thinking_loses_nothing() -> None:

@@ -83,6 +83,13 @@ class Script:
         """The newest event of a type."""
         return next(event for event in reversed(self.seen) if event["type"] == kind)
 
+    def tell(self, kind: str, **fields: Any) -> None:
+        """One event to every client, beside what the partner does."""
+        assert self.loop is not None
+        for socket in self.sockets:
+            told = socket.send_text(json.dumps({"type": kind, "event_id": "event", **fields}))
+            asyncio.run_coroutine_threadsafe(told, self.loop).result()
+
     def drop(self) -> None:
         """Cut every connection, as a restart does."""
         assert self.loop is not None

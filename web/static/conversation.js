@@ -81,17 +81,23 @@ export class Conversation {
 
   /** The person takes the turn, by key or by button. */
   async interrupt() {
-    this.wire.cancel();
+    // Nothing answers what waits any more: it stands where it was said.
+    if (this.wire.cancel()) this.sentences.settle();
     await this.quiet();
   }
 
   /** The loudspeaker is silent at once, and the server is told what had been heard. */
   async quiet() {
+    const heard = await this.#hush();
+    if (heard) this.wire.truncate(heard.item, heard.playedMs);
+  }
+
+  /** The loudspeaker is silent at once. */
+  #hush() {
     this.now.held = false;
     if (this.sounding) this.stopped.add(this.sounding);
     this.sounding = "";
-    const heard = await this.player.clear();
-    if (heard) this.wire.truncate(heard.item, heard.playedMs);
+    return this.player.clear();
   }
 
   /** Another conversation takes the place of this one; who was talking goes on talking, in it.
@@ -115,7 +121,8 @@ export class Conversation {
   /** A choice that the server has to know. @param {string} name */
   changed(name) {
     this.wire.update();
-    if (name === "speaks" && !this.settings.speaks) this.quiet();
+    // What was being said is written to its end.
+    if (name === "speaks" && !this.settings.speaks) this.#hush();
     if (name === "way") this.wayIn.changed();
   }
 
@@ -189,8 +196,8 @@ export class Conversation {
   #over(why) {
     this.now.link = "idle";
     this.now.phase = "listening";
-    this.now.talking = false;
-    this.player.end();
+    this.now.talking = this.now.held = false;
+    this.player.gone();
     this.seen.notice(why);
     this.seen.show();
   }
@@ -216,7 +223,10 @@ export class Conversation {
         if (why) seen.notice(why);
         else if (now.link !== "lost") seen.notice(was ? "The connection was lost. What you write is sent when it is back." : "");
         now.link = was ? "lost" : "connecting";
-        player.end();
+        now.held = false;
+        player.gone();
+        // What was sent is not sent again: it stands, and nobody answers it.
+        if (!this.wire.waiting.some(({ item }) => item === sentences.pending?.item)) sentences.settle();
         this.#phase("listening");
       },
       refused: over,
@@ -271,7 +281,14 @@ export class Conversation {
         else player.resume();
         seen.show();
       },
-      state: (phase) => this.#phase(phase),
+      state: (phase) => {
+        // What was being heard came to nothing: it was a noise, or the microphone was turned off in the middle of it.
+        if (phase === "listening" && this.heardSoFar) {
+          this.heardSoFar = "";
+          sentences.nothing();
+        }
+        this.#phase(phase);
+      },
       level: debug,
       trace: (trace) => {
         const made = receipt(trace);

@@ -97,7 +97,8 @@ $("mic").addEventListener("click", () => (now.microphone ? wayIn.click() : talk.
 holdable($("mic"), () => wayIn.held, () => wayIn.press(), () => wayIn.release());
 writable($("say"), $("line"), (text) => talk.say(text));
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !document.querySelector("dialog[open]") && now.audible) talk.interrupt();
+  if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]")) return;
+  if (now.audible || now.phase === "thinking") talk.interrupt();
 });
 
 $("fold").addEventListener("click", () => {

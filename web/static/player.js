@@ -70,6 +70,13 @@ export class Player {
     this.node?.port.postMessage({ do: "end" });
   }
 
+  /** Nothing more comes of anything: the line is gone. */
+  gone() {
+    if (this.watching) this.sounds(false);
+    this.resume();
+    this.end();
+  }
+
   pause() {
     this.node?.port.postMessage({ do: "pause" });
   }

@@ -147,9 +147,10 @@ export class Realtime {
     this.send({ type: "input_audio_buffer.clear" });
   }
 
-  /** Stop the answer that is being made, if there is one. */
+  /** Stop the answer that is being made; gives whether there is one. */
   cancel() {
     if (this.response) this.send({ type: "response.cancel" });
+    return this.response !== null;
   }
 
   /** @param {string} item @param {number} playedMs */

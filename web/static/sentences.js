@@ -31,9 +31,10 @@ export class Sentences {
     this.live.dark();
   }
 
-  /** Nothing was said after all. */
+  /** Nothing was said after all: what waits is seen again. */
   nothing() {
-    if (!this.pending) this.live.dark();
+    if (this.pending) this.live.show(this.pending.text, "held");
+    else this.live.dark();
   }
 
   /** More of an answer. @param {string} item @param {string} delta */
