@@ -15,6 +15,8 @@ from sound.pcm import Pcm
 
 # Wideband sound.
 _WIDE_HZ = 16_000
+# After so much digital silence a live filter holds nothing else (it reaches back 15 ms at most).
+_EMPTY_S = 0.1
 
 
 class Resampler:
@@ -32,6 +34,8 @@ class Resampler:
         self.rate_hz = rate_hz
         self._from_hz = rate_hz
         self._stream: _Stream | None = None
+        self._live = False
+        self._silent = 0
 
     def push(self, pcm: Pcm) -> Pcm:
         """The next stretch, as far as the filter can give it; may be empty."""
@@ -43,8 +47,18 @@ class Resampler:
         if mono.rate_hz == self.rate_hz:
             return mono
         if self._stream is None:
-            live = min(mono.rate_hz, self.rate_hz) >= _WIDE_HZ
-            self._stream = _Stream(mono.rate_hz, self.rate_hz, live=live)
+            self._live = min(mono.rate_hz, self.rate_hz) >= _WIDE_HZ
+            self._stream = _Stream(mono.rate_hz, self.rate_hz, live=self._live)
+            self._silent = 0
+        if self._live and not mono.samples.any():
+            # What stands in for our own voice is silence, as long as it speaks: it comes out as silence, and the filter
+            # is where it was.
+            count, part = divmod(len(mono) * self.rate_hz, self._from_hz)
+            if not part and self._silent >= _EMPTY_S * self._from_hz:
+                return Pcm.known(np.zeros(count, dtype=np.float32), self.rate_hz)
+            self._silent += len(mono)
+        else:
+            self._silent = 0
         return Pcm(self._stream.chunk(mono.samples, last=False), self.rate_hz)
 
     def flush(self) -> Pcm:

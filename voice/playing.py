@@ -76,7 +76,7 @@ class Playing:
         """The next `duration_s` of what sounds; None where nothing does."""
         now, count = self._parts.clock(), round(duration_s * OUT_HZ)
         shown = next((answer for answer in self._answers.values() if answer.shown), None)
-        return Pcm(shown.playout.sounding(count, now), OUT_HZ) if shown else None
+        return Pcm.known(shown.playout.sounding(count, now), OUT_HZ) if shown else None
 
     async def close(self) -> None:
         """Stop everything; what was heard stands. Safe to call twice."""

@@ -112,7 +112,7 @@ class Playout:
             self._sent += len(samples)
             may -= len(samples)
             self._gone.append((self._sent, level_of(samples), samples))
-            chunks.append(Pcm(samples, self._rate_hz))
+            chunks.append(Pcm.known(samples, self._rate_hz))
         return chunks
 
     def hold(self, now: float) -> None:

@@ -7,7 +7,7 @@ each `response.created` there is one `response.done`, with everything in between
 from __future__ import annotations
 
 import base64
-import uuid
+import secrets
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -30,7 +30,7 @@ class Loudspeaker(Protocol):
 
 def new_id(kind: str) -> str:
     """An id as the clients expect it: `item_…`, `resp_…`, `event_…`."""
-    return f"{kind}_{uuid.uuid4().hex[:20]}"
+    return f"{kind}_{secrets.token_hex(10)}"
 
 
 def error_event(

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import soxr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,3 +88,21 @@ def test_a_stream_that_was_flushed_may_begin_again() -> None:
 
 def test_flushing_nothing_gives_nothing() -> None:
     assert len(Resampler(16_000).flush()) == 0
+
+
+@pytest.mark.parametrize("from_hz", [24_000, 44_100, 48_000])
+def test_silence_that_is_not_filtered_leaves_the_sound_around_it_as_it_was(from_hz: int) -> None:
+    random = np.random.default_rng(7)
+    size = from_hz // 50
+    frames = []
+    for stretch, count in enumerate((20, 60, 15, 3, 10, 200, 20)):
+        for _ in range(count):
+            sound = 0.2 * random.standard_normal(size, dtype=np.float32)
+            frames.append(np.zeros(size, dtype=np.float32) if stretch % 2 else sound)
+    ours = Resampler(16_000)
+    got = [ours.push(Pcm(frame, from_hz)).samples for frame in frames]
+    filtered = soxr.ResampleStream(from_hz, 16_000, 1, dtype="float32", quality="HQ", vr=True)
+    want = [filtered.resample_chunk(frame) for frame in frames]
+    assert [len(part) for part in got] == [len(part) for part in want]
+    # The filter counts where it is between two samples with rounding, and does not count through a silence.
+    assert np.abs(np.concatenate(got) - np.concatenate(want)).max() < 1e-4
