@@ -75,17 +75,18 @@ class Cleaning:
             self.end()
         if self._canceller is not None and self._sounding is not None:
             came = self._sounding.push(pcm or Pcm.silence(beside.duration_s, beside.rate_hz)).samples
-            self._waiting = np.concatenate([self._waiting, came])
+            self._waiting = np.concatenate([self._waiting, came]) if len(self._waiting) else came
 
     def take(self, frame: Pcm) -> None:
         """The next frame of microphone, before it is judged."""
         if self._canceller is None:
             return
         # A resampler gives its first samples late, and then as many as it gets: once late is always as late.
-        missing = np.zeros(max(0, len(frame) - len(self._waiting)), dtype=np.float32)
-        played = np.concatenate([missing, self._waiting])
-        self._waiting = played[len(frame) :]
-        self._canceller.push(frame.samples, played[: len(frame)])
+        count, played = len(frame), self._waiting
+        if len(played) < count:
+            played = np.concatenate([np.zeros(count - len(played), dtype=np.float32), played])
+        self._waiting = played[count:]
+        self._canceller.push(frame.samples, played[:count])
 
     def begin(self) -> None:
         """A candidate stands."""
