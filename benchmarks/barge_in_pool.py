@@ -64,11 +64,13 @@ def _begin(parent: int, settings: Settings, spoken: Prepared) -> None:
     # Where the benchmark is killed nobody hands out work, and whoever waits for it would wait for ever.
     end_with(parent, signal.SIGKILL)
     _Process.settings, _Process.world = settings, world(spoken, recogniser_for(settings))
-    # What is loaded stays: nobody needs to look through it for what could go.
+    # What is loaded stays, and a scene leaves little: what could go is looked for between two scenes.
     gc.freeze()
+    gc.disable()
 
 
 def _one(task: Task) -> Result:
+    gc.collect()
     return _run(task, _Process.world, _Process.settings)
 
 
