@@ -32,5 +32,8 @@ class Intake:
             self._offset = mean
         else:
             self._offset += min(1.0, len(samples) / (_FOLLOW_S * RATE_HZ)) * (mean - self._offset)
-        centred: Samples = np.clip(samples - np.float32(self._offset), -1.0, 1.0)
+        centred: Samples = samples - np.float32(self._offset)
+        # Half of what `np.clip` takes for the same numbers, fifty times a second in every room.
+        np.minimum(centred, 1.0, out=centred)
+        np.maximum(centred, -1.0, out=centred)
         return centred

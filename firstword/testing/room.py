@@ -46,13 +46,15 @@ class EchoRoom:
 
     def hear(self, played: Samples, near: Samples | None = None) -> Samples:
         """The microphone while `played` leaves the loudspeaker and `near` is said beside it; same lengths."""
-        heard = self._gain * self._back(played)
+        # A loudspeaker that does not leak has no room around it.
+        heard: Samples = self._gain * self._back(played) if self._gain else np.zeros(len(played), dtype=np.float32)
         if self._noise:
-            heard = heard + self._noise * self._random.standard_normal(len(played), dtype=np.float32)
+            heard += self._noise * self._random.standard_normal(len(played), dtype=np.float32)
         if near is not None:
-            heard = heard + near
-        clipped: Samples = np.clip(heard, -1.0, 1.0).astype(np.float32)
-        return clipped
+            heard += near
+        np.minimum(heard, 1.0, out=heard)
+        np.maximum(heard, -1.0, out=heard)
+        return heard
 
     def _back(self, played: Samples) -> Samples:
         """What comes back now. Sound is late, so that the room's answer can be made of many frames at a time."""
