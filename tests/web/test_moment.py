@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,3 +121,24 @@ def test_an_answer_that_becomes_written_as_it_sounds_is_silent_and_is_not_cut(
     assert script.last("session.update")["session"]["output_modalities"] == ["text"]
     assert "conversation.item.truncate" not in script.kinds()
     assert bubbles(page)[3] == ("assistant", script.answer)
+
+
+def test_a_button_let_go_twice_at_once_sends_what_was_said_once(
+    visit: Callable[..., Any], wav: Callable[..., Path], script: Script
+) -> None:
+    page = visit(wav())
+    page.evaluate("localStorage.setItem('firstword.settings', JSON.stringify({ way: 'hold' }))")
+    page.reload()
+    page.click("#start:enabled")
+    page.wait_for_selector("text=Hold the button and speak")
+    page.evaluate("""() => {
+      const mic = document.querySelector("#mic");
+      for (const does of ["keydown", "keyup"]) mic.dispatchEvent(new KeyboardEvent(does, { key: " " }));
+      mic.dispatchEvent(new FocusEvent("blur"));
+    }""")
+    # What is sent after it comes after whatever it sends.
+    page.wait_for_selector(".receipt")
+    page.fill("#line", "Is anybody there?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".receipt >> nth=1")
+    assert script.kinds().count("input_audio_buffer.commit") == 1

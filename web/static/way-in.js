@@ -14,6 +14,8 @@ export class WayIn {
     this.now = now;
     this.settings = settings;
     this.does = does;
+    /** The last frames are awaited. */
+    this.tail = 0;
   }
 
   /** Whether what the microphone hears is for the server, which may not be there yet. */
@@ -52,8 +54,10 @@ export class WayIn {
   }
 
   release() {
-    if (!this.now.talking) return;
-    setTimeout(() => {
+    // A pointer that goes up and a button that loses the keyboard are one release.
+    if (!this.now.talking || this.tail) return;
+    this.tail = setTimeout(() => {
+      this.tail = 0;
       this.now.talking = false;
       this.does.commit();
       this.does.show();
@@ -62,6 +66,8 @@ export class WayIn {
 
   /** Another way was chosen. */
   changed() {
+    clearTimeout(this.tail);
+    this.tail = 0;
     this.now.talking = this.now.muted = false;
     this.does.enable(true);
     this.does.forget();
