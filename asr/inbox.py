@@ -38,13 +38,19 @@ class Inbox:
         """Add sound or an order."""
         if isinstance(item, Pcm):
             self._seconds += item.duration_s
+        elif self._items and self._items[-1] == item:
+            return  # said twice in a row it is no other order
         self._items.append(item)
         # A single push longer than the backlog is a file, not a delay: it is kept whole.
+        orders: list[Pcm | Order] = []
         while self._seconds > _BACKLOG_S and len(self._items) > 1:
             oldest = self._items.popleft()
             if isinstance(oldest, Pcm):
                 self._seconds -= oldest.duration_s
                 self._lost_s += oldest.duration_s
+            else:
+                orders.append(oldest)  # a key was released all the same: nobody would end that turn
+        self._items.extendleft(reversed(orders))
         self._came.set()
 
     def take(self) -> Pcm | Order:

@@ -284,6 +284,19 @@ def test_sound_that_nobody_takes_is_bounded_and_its_loss_is_counted(frames: int)
     assert held + inbox.lost_s() == pytest.approx(frames * 0.02, abs=0.05)
 
 
+def test_a_released_key_outlives_the_sound_that_does_not_fit() -> None:
+    inbox = Inbox()
+    inbox.put(Pcm.silence(1.0, 16_000))
+    inbox.put("commit")
+    for _ in range(30):
+        inbox.put(Pcm.silence(1.0, 16_000))
+    assert inbox.take() == "commit"
+    assert len(inbox) == 10
+    for _ in range(1_000):
+        inbox.put("clear")
+    assert len(inbox) == 11
+
+
 async def test_events_that_nobody_reads_are_bounded() -> None:
     outbox = Outbox()
     for number in range(10_000):
