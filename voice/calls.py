@@ -75,10 +75,12 @@ class Calls:
 
     async def close(self) -> None:
         """Hang up on everybody. Safe to call twice."""
-        tasks = [running.task for running in self._running.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        all_running = [*self._running.values()]
+        for running in all_running:
+            running.task.cancel()
+        await asyncio.gather(*(running.task for running in all_running), return_exceptions=True)
+        for running in all_running:
+            await running.call.close()  # one that had not begun to run has not closed itself
 
 
 def create_calls(parts: VoiceParts, places: Places, calls: Calls) -> APIRouter:
@@ -125,13 +127,13 @@ def create_calls(parts: VoiceParts, places: Places, calls: Calls) -> APIRouter:
             return error_response(404, "there is no such bot here", code="bot_not_found")
         try:
             sdp = await opened.peer.answer(offer)
+            if session:
+                opened.update(session)
         except BaseException as fault:
             await opened.close()
             if isinstance(fault, BadOffer):
                 return error_response(400, str(fault), code="bad_offer")
             raise
-        if session:
-            opened.update(session)
         name = calls.begin(opened, places, admitted.place)
         headers = {"Location": f"/v1/realtime/calls/{name}", "Cache-Control": "no-store"}
         return Response(sdp, status_code=201, media_type="application/sdp", headers=headers)

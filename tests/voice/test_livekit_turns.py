@@ -49,8 +49,16 @@ def test_a_turn_that_was_passed_over_is_closed_too() -> None:
 def test_a_fault_closes_the_turn_in_words() -> None:
     turns = Turns()
     turns.asked("t1")
-    assert turns.take({"type": "error", "error": {"message": "no"}}) == [Begin("t1"), End("t1", "failed", "no")]
-    assert turns.take({"type": "error", "error": {"message": "no"}}) == []
+    refused = {"type": "error", "error": {"message": "no", "code": "invalid_value"}}
+    assert turns.take(refused) == [Begin("t1"), End("t1", "failed", "no")]
+    assert turns.take(refused) == []
+
+
+def test_a_turn_that_waits_for_its_thread_is_answered_where_that_cannot_be_read() -> None:
+    turns = Turns()
+    turns.asked("t1")
+    assert turns.take({"type": "error", "error": {"message": "away", "code": "thread_away"}}) == []
+    assert turns.waiting == "t1"
     turns.asked("t2")
     turns.take(begun("r2"))
     assert turns.take(done("r2", "failed", "the model fell over")) == [End("t2", "failed", "the model fell over")]

@@ -78,8 +78,18 @@ class RoomTalk:
         """End when nobody is saying anything: this process is stopping."""
         self._leaving.set()
 
+    async def close(self) -> None:
+        """Forget the conversation. Safe to call twice."""
+        if self._microphone is not None:
+            self._microphone.cancel()
+            await asyncio.gather(self._microphone, return_exceptions=True)
+        await self._session.close()
+        if self._loudspeaker is not None:
+            await self._loudspeaker.close()
+
     async def run(self, renew: Callable[[], str | None]) -> None:
-        """Hold the conversation in a room that is joined, until it is over. `renew` keeps its place."""
+        """Hold the conversation in a room that is joined, until it is over. `renew` keeps its place; `close` it then,
+        however it ended."""
         if self._loudspeaker is not None:
             await self._room.local_participant.publish_track(
                 self._loudspeaker.track, rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
@@ -109,12 +119,9 @@ class RoomTalk:
         except (TimeoutError, rtc.StreamError, RuntimeError) as gone:
             _log.debug("a conversation in a room ended (%s)", type(gone).__name__)
         finally:
-            for job in [*jobs, *([self._microphone] if self._microphone else [])]:
+            for job in jobs:
                 job.cancel()
             await asyncio.gather(*jobs, return_exceptions=True)
-            await self._session.close()
-            if self._loudspeaker is not None:
-                await self._loudspeaker.close()
 
     # What comes in.
 

@@ -11,6 +11,9 @@ from typing import Any, Literal
 
 Ending = Literal["completed", "cancelled", "failed"]
 
+# An error of this code is about an event that was sent: the turn itself. Others come along with it, as when what was
+# said before cannot be read, and it is answered all the same.
+_REFUSED = "invalid_value"
 _WORDS = ("response.output_text.delta", "response.output_audio_transcript.delta")
 
 
@@ -66,7 +69,7 @@ class Turns:
             return [Write(self._answering[event["response_id"]], event["delta"])]
         if kind == "response.done":
             return self._over(event["response"])
-        if kind == "error" and self.waiting:
+        if kind == "error" and self.waiting and event["error"]["code"] == _REFUSED:
             return self._give_up("failed", event["error"]["message"])
         return []
 

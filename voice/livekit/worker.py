@@ -114,14 +114,15 @@ class Worker:
             held = place
             async with self._parts() as parts:
                 talk = RoomTalk(parts, context.room, grant, asked, audio=self._audio)
-                await context.connect(auto_subscribe=agents.AutoSubscribe.SUBSCRIBE_NONE)
-                with self._lock:
-                    self._talks[talk] = asyncio.get_running_loop()
                 try:
+                    await context.connect(auto_subscribe=agents.AutoSubscribe.SUBSCRIBE_NONE)
+                    with self._lock:
+                        self._talks[talk] = asyncio.get_running_loop()
                     await talk.run(lambda: self._renew(held))
                 finally:
                     with self._lock:
-                        del self._talks[talk]
+                        self._talks.pop(talk, None)
+                    await talk.close()
         except (GrantRefused, KeyError, TooMany, ValueError) as refused:
             # Nobody comes, and the page takes the direct path, which says why in words.
             _log.warning("a room is left: %s", refused)
