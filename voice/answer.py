@@ -19,6 +19,7 @@ from voice.errors import VoiceError
 from voice.heard import Heard
 from voice.parts import BotVoice, HandlePort, SpeakerPort
 from voice.playout import Playout
+from voice.trace import Measured
 
 OUT_HZ = 24_000
 # Sound that waits for real time; more is left with the speaker, which stops making it.
@@ -55,14 +56,17 @@ class Answer:
     cushion_s: float
     on_text: Callable[[Answer, str], None]
     on_change: Callable[[], None]
+    audio: bool = True
     speculated: bool = False
     let_go: bool = False
     shown: bool = False
+    cleared: bool = False
     text: str = ""
     over: bool = False
     fault: str = ""
     heard: Heard = field(default_factory=lambda: Heard(OUT_HZ))
     trace: dict[str, Any] = field(default_factory=dict)
+    measured: Measured = field(default_factory=Measured)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _asking: asyncio.Task[None] | None = None
     _making: asyncio.Task[None] | None = None

@@ -11,10 +11,11 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from grant import GrantRefused, Signer
+from asr import LanguageRefused
+from grant import Grant, GrantRefused, Signer
 from sound import FrameReader
 from voice.answer import OUT_HZ
-from voice.events import Asked, Cancelled
+from voice.events import Cancelled, Mode
 from voice.going_on import GoingOn
 from voice.history import Entry
 from voice.realtime_events import assistant_item, error_event, new_id, session_object, user_item
@@ -37,7 +38,6 @@ class ClientEvents:
         self._wire = session.wire
         self._signer = signer
         self._reader = FrameReader(OUT_HZ)
-        self._typed: tuple[str, str] | None = None
         self._going_on = GoingOn(session, self.take)
         self._id = new_id("sess")
         self.options: dict[str, Any] = {
@@ -106,10 +106,13 @@ class ClientEvents:
             self._session.hear(pcm)
 
     def _commit(self, _event: dict[str, Any]) -> None:
+        # What was written before is context for what was said: an answer that is asked for is to that.
+        self._session.leave_written()
         self._session.commit()
 
     def _clear(self, _event: dict[str, Any]) -> None:
         self._session.clear()
+        self._reader = FrameReader(self.options["rate_hz"])  # half a sample is forgotten too
         self._wire.send({"type": "input_audio_buffer.cleared"})
 
     def _create_item(self, event: dict[str, Any]) -> None:
@@ -121,8 +124,7 @@ class ClientEvents:
         item_id = item.get("id") if isinstance(item.get("id"), str) else new_id("item")
         if role == "user":
             # It becomes a turn when an answer is asked for, and takes the path of speech from there.
-            self._flush_typed()
-            self._typed = str(item_id), text
+            self._session.write(str(item_id), text)
         elif role == "assistant":
             self._session.history.add(Entry(str(item_id), "assistant", text))
             self._wire.item(assistant_item(str(item_id), text, audio=False, status="completed"))
@@ -130,27 +132,12 @@ class ClientEvents:
             # A client's system lines are taken and left aside: nobody but the bot's file supplies a prompt.
             self._wire.item({**item, "id": item_id, "object": "realtime.item", "status": "completed"})
 
-    def _flush_typed(self) -> None:
-        """A typed line that no answer was asked for is a line of the history all the same."""
-        if self._typed is not None:
-            item_id, text = self._typed
-            self._typed = None
-            self._session.history.add(Entry(item_id, "user", text))
-            self._wire.item(user_item(item_id, text, spoken=False))
-
     def _respond(self, event: dict[str, Any]) -> None:
-        modalities = (event.get("response") or {}).get("output_modalities")
-        if isinstance(modalities, list) and modalities:
-            self._wire.audio = "audio" in modalities
-        else:
-            self._wire.audio = "audio" in self.options["output_modalities"]
-        if self._typed is not None:
-            (item_id, text), self._typed = self._typed, None
-            self._session.type_line(item_id, text)
-        elif self._session.state.answer is not None and self._session.state.phase in ("thinking", "speaking", "held"):
+        modalities = _dict(event.get("response")).get("output_modalities")
+        # For this answer only; the next one is as the session says.
+        audio = "audio" in modalities if isinstance(modalities, list) and modalities else None
+        if not self._session.respond(audio=audio):
             raise BadEvent("an answer is being given already; cancel it first, or wait for response.done")
-        else:
-            self._session.act(Asked())
 
     def _cancel(self, _event: dict[str, Any]) -> None:
         if self._session.state.answer is None:
@@ -174,13 +161,14 @@ class ClientEvents:
         self._wire.send({"type": "conversation.item.truncated", **told})
 
     def _delete(self, event: dict[str, Any]) -> None:
+        self._session.leave_written()
         item_id = str(event.get("item_id", ""))
         if not self._session.history.remove(item_id):
             raise BadEvent(f"there is no item {item_id[:80]!r}")
         self._wire.send({"type": "conversation.item.deleted", "item_id": item_id})
 
     def _retrieve(self, event: dict[str, Any]) -> None:
-        self._flush_typed()
+        self._session.leave_written()
         entry = self._session.history.find(str(event.get("item_id", "")))
         if entry is None:
             raise BadEvent(f"there is no item {str(event.get('item_id', ''))[:80]!r}")
@@ -193,35 +181,35 @@ class ClientEvents:
     def _update(self, event: dict[str, Any]) -> None:
         session = _object(event, "session")
         options = dict(self.options)
-        ours = session.get("firstword")
-        if isinstance(ours, dict):
-            self._ours(ours, options)
+        ours = _dict(session.get("firstword"))
+        mode, renewed = self._ours(ours, options)
         modalities = session.get("output_modalities")
         if modalities is not None:
             if modalities not in (["audio"], ["text"], ["text", "audio"], ["audio", "text"]):
                 raise BadEvent('`output_modalities` must be ["audio"] or ["text"]')
             options["output_modalities"] = ["audio"] if "audio" in modalities else ["text"]
-        audio = session.get("audio") if isinstance(session.get("audio"), dict) else {}
-        self._input((audio or {}).get("input") or {}, options)
-        self._output((audio or {}).get("output") or {}, options)
-        self._apply(options)
+        audio = _dict(session.get("audio"))
+        self._input(_dict(audio.get("input")), options)
+        self._output(_dict(audio.get("output")), options)
+        # Nothing has changed before all of it is known to be right.
+        self._apply(options, mode)
+        if renewed is not None:
+            self._session.grant, self._session.token = renewed, ours["grant"]
         self._wire.send({"type": "session.updated", "session": self._session_object()})
-        if isinstance(ours, dict) and ours.get("greet") is True:
+        if ours.get("greet") is True:
             self._session.greet()
 
-    def _ours(self, ours: dict[str, Any], options: dict[str, Any]) -> None:
+    def _ours(self, ours: dict[str, Any], options: dict[str, Any]) -> tuple[Mode | None, Grant | None]:
+        """Reads what is ours into `options`; gives the mode and the fresh grant, where there are."""
         for name in ("events", "preempt"):
             if isinstance(ours.get(name), bool):
                 options[name] = ours[name]
-        if isinstance(ours.get("grant"), str):
-            self._renew(ours["grant"])
         mode = ours.get("mode")
-        if mode is not None:
-            if mode not in ("open", "push", "typed", "muted"):
-                raise BadEvent("`firstword.mode` must be open, push, typed or muted")
-            self._session.set_mode(mode)
+        if mode not in (None, "open", "push", "typed", "muted"):
+            raise BadEvent("`firstword.mode` must be open, push, typed or muted")
+        return mode, self._renewed(ours["grant"]) if isinstance(ours.get("grant"), str) else None
 
-    def _renew(self, token: str) -> None:
+    def _renewed(self, token: str) -> Grant:
         """A fresh grant for the same bot, person and room: a conversation may outlive its first one."""
         try:
             grant = self._signer.verify(token)
@@ -230,7 +218,7 @@ class ClientEvents:
         held = self._session.grant
         if (grant.bot, grant.subject, grant.room) != (held.bot, held.subject, held.room):
             raise BadEvent("the fresh grant is for somebody or something else")
-        self._session.grant, self._session.token = grant, token
+        return grant
 
     def _input(self, given: dict[str, Any], options: dict[str, Any]) -> None:
         form = given.get("format")
@@ -238,9 +226,7 @@ class ClientEvents:
             rate = form.get("rate", OUT_HZ)
             if form.get("type", "audio/pcm") != "audio/pcm" or not isinstance(rate, int) or rate not in _RATES_HZ:
                 raise BadEvent("`audio.input.format` must be audio/pcm with a rate from 8000 to 48000")
-            if rate != options["rate_hz"]:
-                options["rate_hz"] = rate
-                self._reader = FrameReader(rate)
+            options["rate_hz"] = rate
         if "turn_detection" in given:
             detection = given["turn_detection"]
             if detection is not None and (
@@ -268,23 +254,30 @@ class ClientEvents:
         ):
             raise BadEvent(f"`audio.output.format` is audio/pcm at {OUT_HZ} here")
 
-    def _apply(self, options: dict[str, Any]) -> None:
+    def _apply(self, options: dict[str, Any], mode: Mode | None) -> None:
         session, detection, before = self._session, options["turn_detection"], self.options
+        told = detection or {"create_response": False}
+        try:
+            session.choose(
+                voice=options["voice"] if options["voice"] != before["voice"] else None,
+                language=options["language"] if options["language"] != before["language"] else None,
+                speed=options["speed"],
+                preempt=options["preempt"],
+                respond=told.get("create_response") is not False,
+                interruptible=told.get("interrupt_response") is not False,
+            )
+        except LanguageRefused as fault:
+            raise BadEvent(str(fault)) from fault
         self._wire.ours = options["events"]
         self._wire.audio = "audio" in options["output_modalities"]
         if not self._wire.audio and "audio" in before["output_modalities"]:
             session.hush()
-        if detection != before["turn_detection"] and (detection is None) != (before["turn_detection"] is None):
+        if options["rate_hz"] != before["rate_hz"]:
+            self._reader = FrameReader(options["rate_hz"])
+        if mode is not None:
+            session.set_mode(mode)
+        if (detection is None) != (before["turn_detection"] is None):
             session.set_mode("push" if detection is None else "open")
-        told = detection or {"create_response": False}
-        session.choose(
-            voice=options["voice"] if options["voice"] != before["voice"] else None,
-            language=options["language"] if options["language"] != before["language"] else None,
-            speed=options["speed"],
-            preempt=options["preempt"],
-            respond=told.get("create_response") is not False,
-            interruptible=told.get("interrupt_response") is not False,
-        )
         self.options = options
 
 
@@ -293,6 +286,11 @@ def _object(event: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadEvent(f"`{name}` must be an object")
     return value
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    """An optional object; what is none says nothing."""
+    return value if isinstance(value, dict) else {}
 
 
 def _text_of(item: dict[str, Any]) -> str:

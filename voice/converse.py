@@ -227,7 +227,7 @@ def _candidate(state: State, event: Candidate, now: float) -> Stepped:
 def _typed(state: State, text: str, now: float) -> Stepped:
     if not text.strip():
         return state, ()
-    after, commands = _quieten(state, now)
+    after, commands = _quieten(replace(state, wanted=False), now)
     after, dropped = _drop(after, "went_on", now)
     after, answering = _answer(after, text.strip(), now)
     return after, (*commands, *dropped, Line(text.strip(), spoken=False), *answering)
@@ -256,10 +256,8 @@ def _drained(state: State, answer: int, now: float) -> Stepped:
     if held is None or held.id != answer or not held.let_go:
         return state, ()
     closing: tuple[Command, ...] = () if held.audible else (CloseTurn(),)
-    after = replace(state, answer=None, said_until=now + OWN_VOICE_S)
-    if state.phase == "held" and state.speech_in_hold:
-        return replace(after, phase="hearing", since=now), (*closing, Started(state.started_at_s))
-    return replace(after, phase="listening", since=now), closing
+    after, told = _settle(replace(state, answer=None, said_until=now + OWN_VOICE_S), now)
+    return after, (*closing, *told)
 
 
 def _broke(state: State, answer: int, now: float) -> Stepped:
@@ -269,7 +267,8 @@ def _broke(state: State, answer: int, now: float) -> Stepped:
     after, dropped = _drop(state, "failed", now)
     if not held.let_go:
         return after, dropped
-    return replace(after, phase="listening", since=now), (*dropped, CloseTurn())
+    after, told = _settle(after, now)
+    return after, (*dropped, CloseTurn(), *told)
 
 
 def _set_mode(state: State, mode: Mode, now: float) -> Stepped:
@@ -297,8 +296,10 @@ def _quieten(state: State, now: float) -> Stepped:
         return replace(after, closed=(state.turn, state.generation)), (*resumed, ForgetSound())
     if state.phase in ("hearing", "pausing"):
         after, dropped = _drop(state, "cancelled", now)
-        after = replace(after, phase="listening", closed=(state.turn, state.generation), words="", since=now)
-        return after, (*dropped, ForgetSound())
+        closed = (state.turn, state.generation)
+        after = replace(after, phase="listening", closed=closed, words="", wanted=False, since=now)
+        unheard = (Nobody(wanted=True),) if state.wanted else ()
+        return after, (Stopped(state.started_at_s), *dropped, *unheard, ForgetSound())
     return state, ()
 
 
@@ -321,7 +322,7 @@ def _answer(state: State, text: str, now: float) -> Stepped:
     answer = state.answer
     if answer is None:  # `_prepare` always makes one; this is for the reader and the type checker
         return state, commands
-    after = replace(state, phase="thinking", since=now, answer=replace(answer, let_go=True), said="")
+    after = replace(state, phase="thinking", since=now, answer=replace(answer, let_go=True), said="", wanted=False)
     return after, (*commands, LetGo(answer.id))
 
 

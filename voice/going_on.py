@@ -6,6 +6,7 @@ events go on, in their order.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -57,6 +58,10 @@ class GoingOn:
             code = "thread_away" if isinstance(fault, ThreadAway) else "thread_not_there"
             told = event_id if isinstance(event_id, str) else None
             self._session.wire.send(error_event(str(fault), code=code, event_id=told))
+        except asyncio.CancelledError:
+            # Nobody is there any more, and it would be said in another thread than the one they wanted.
+            self._held = []
+            raise
         finally:
             held, self._held = self._held or [], None
             for event in held:

@@ -56,6 +56,8 @@ class Playing:
         self._finished: deque[Answer] = deque(maxlen=_TRUNCATABLE)
         self._stopping: set[asyncio.Task[None]] = set()
         self._noted_at = 0.0
+        # Sound or text alone for the next answer, where its client asked for one of them; else as the session says.
+        self.once_audio: bool | None = None
         self._newcomer = parts.cushions.newcomer()
         self._pressed = False
         self._fallen_told = False
@@ -117,10 +119,11 @@ class Playing:
             cushion_s=self._parts.cushions.wait_s(now),
             on_text=self._on_text,
             on_change=self._changed,
+            audio=self._audio,
             speculated=state.phase == "pausing",
         )
         self._answers[number] = answer
-        speaker = self._speaker if self._wire.audio else None
+        speaker = self._speaker if answer.audio else None
         if greeting:
             answer.recite(greeting, speaker, bot)
             return
@@ -128,10 +131,21 @@ class Playing:
         asked = [Message("user", text)] if text and answer.speculated else []
         answer.begin(self._parts.door, token, self._history.messages(*asked), speaker, bot)
 
+    def forget_measured(self) -> None:
+        """A line was typed: of speech that got no answer nothing belongs to its turn."""
+        self.measured = Measured(wasted=self.measured.wasted)
+
+    def fits(self, number: int) -> bool:
+        """Whether it was prepared for sound, or for text alone, as it is wanted."""
+        return self._answers[number].audio == self._audio
+
     def let_go(self, number: int) -> None:
         """It may be shown and heard."""
         answer = self._answers[number]
         answer.let_go = True
+        self.once_audio = None
+        # From here on what is measured is of another turn.
+        answer.measured, self.measured = self.measured, Measured()
         self._wire.begin(answer)
         if answer.text:
             self._wire.text(answer, answer.text)
@@ -143,6 +157,7 @@ class Playing:
         answer = self._answers.pop(number)
         self._let_hold_go(answer)
         if answer.let_go:
+            self.measured.wasted += answer.measured.wasted
             failed = why == "failed"
             self._wire.finish(
                 answer,
@@ -163,7 +178,7 @@ class Playing:
         self._remember(answer, heard)
         if self._wire.finish(answer, "cancelled", heard, reason=_reason(by_person=by_person)):
             self._send_trace(answer, interrupted=True)
-        self._wire.cleared(answer)
+        self._clear(answer)
         self._finished.append(answer)
         self._stop(answer)
 
@@ -175,9 +190,7 @@ class Playing:
 
     def resume(self, number: int) -> None:
         """Play on at the same sample."""
-        answer = self._answers[number]
-        answer.playout.resume(self._parts.clock())
-        self._wire.hold(answer, held=False)
+        self._let_hold_go(self._answers[number])
 
     def hush(self) -> None:
         """Nothing sounds any more: what is being answered is written to its end."""
@@ -185,7 +198,7 @@ class Playing:
             self._let_hold_go(answer)
             answer.hush()
             if answer.shown:
-                self._wire.cleared(answer)
+                self._clear(answer)
 
     def beat(self) -> None:
         """Let out the sound that is due."""
@@ -254,6 +267,12 @@ class Playing:
         self._stop(answer)
         self._act(Drained(answer.id))
 
+    def _clear(self, answer: Answer) -> None:
+        """What was sent ahead of it is not to be played, which is said once."""
+        if not answer.cleared:
+            answer.cleared = True
+            self._wire.cleared(answer)
+
     def _let_hold_go(self, answer: Answer) -> None:
         """Or whoever plays what is held would hold the next one as well."""
         if answer.playout.held:
@@ -265,6 +284,10 @@ class Playing:
         task = asyncio.create_task(answer.stop())
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
+
+    @property
+    def _audio(self) -> bool:
+        return self._wire.audio if self.once_audio is None else self.once_audio
 
     def _remember(self, answer: Answer, text: str) -> None:
         """What stands of an answer. Its place was kept when it began to sound; blank, it is no line."""
@@ -278,8 +301,7 @@ class Playing:
     def _send_trace(self, answer: Answer, *, interrupted: bool) -> None:
         fallen = None if self._fallen_told or self._speaker is None else self._speaker.fallen
         self._fallen_told = self._fallen_told or fallen is not None
-        fields: dict[str, Any] = trace_of(answer, self.measured, interrupted=interrupted, fallen=fallen)
-        self.measured = Measured()
+        fields: dict[str, Any] = trace_of(answer, answer.measured, interrupted=interrupted, fallen=fallen)
         self._wire.own("trace", **fields)
         self._parts.observe(self._bot, fields)
 

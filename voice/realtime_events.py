@@ -85,7 +85,7 @@ class Wire:
         self.ours = False
         self.audio = True
         self._last_item: str | None = None
-        self._open: dict[int, bool] = {}
+        self._open: set[int] = set()
 
     @property
     def ahead_s(self) -> float:
@@ -139,9 +139,9 @@ class Wire:
 
     def begin(self, answer: Answer) -> None:
         """An answer begins to be shown."""
-        self._open[answer.id] = self.audio
+        self._open.add(answer.id)
         previous, self._last_item = self._last_item, answer.item_id
-        item = assistant_item(answer.item_id, "", audio=self.audio, status="in_progress")
+        item = assistant_item(answer.item_id, "", audio=answer.audio, status="in_progress")
         self.send({"type": "response.created", "response": self._response(answer, "in_progress", [], None)})
         self.send(
             {
@@ -152,12 +152,14 @@ class Wire:
             }
         )
         self.send({"type": "conversation.item.added", "previous_item_id": previous, "item": item})
-        part = _shown("", audio=self.audio)
+        part = _shown("", audio=answer.audio)
         self.send({"type": "response.content_part.added", **_head(answer), "part": part})
 
     def text(self, answer: Answer, delta: str) -> None:
-        """Words of the answer."""
-        kind = "output_audio_transcript" if self._open.get(answer.id) else "output_text"
+        """Words of the answer; none where it is not open (any more): a voice can break while the words go on."""
+        if answer.id not in self._open:
+            return
+        kind = "output_audio_transcript" if answer.audio else "output_text"
         self.send({"type": f"response.{kind}.delta", **_head(answer), "delta": delta})
 
     def sound(self, answer: Answer, pcm: Pcm) -> None:
@@ -194,8 +196,8 @@ class Wire:
         """The answer is over. `text` is what stands of it. False where it was not open."""
         if answer.id not in self._open:
             return False
-        audio = self._open.pop(answer.id)
-        head = _head(answer)
+        self._open.remove(answer.id)
+        head, audio = _head(answer), answer.audio
         if audio:
             self.send({"type": "response.output_audio.done", **head})
             self.send({"type": "response.output_audio_transcript.done", **head, "transcript": text})
@@ -230,7 +232,7 @@ class Wire:
             "status": status,
             "status_details": details,
             "output": output,
-            "output_modalities": ["audio"] if self.audio else ["text"],
+            "output_modalities": ["audio"] if answer.audio else ["text"],
             "usage": used if output else None,
             "metadata": None,
         }

@@ -74,7 +74,8 @@ class Session:
         self.last_word_at = parts.clock()
         self._listener = parts.listener(self.bot)
         self._gate = Gate(lane=parts.lane, first=parts.canceller() if parts.canceller else None)
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._over = False
         self._wake = asyncio.Event()
         self._playing = Playing(
             parts,
@@ -90,8 +91,8 @@ class Session:
         self._pushed_s = 0.0
         self._pushed_at = parts.clock()
         self._level_at = 0.0
-        self._phase = "listening"
-        self._greeting = ""
+        self._phase, self._greeting = "listening", ""
+        self._written: tuple[str, str] | None = None
         self.broken = False
 
     def start(self) -> None:
@@ -100,11 +101,11 @@ class Session:
         self.beside(self._pump())
 
     async def close(self) -> None:
-        """End everything. Safe to call twice."""
-        for task in self._tasks:
+        """End everything; what comes in from then on is for nobody. Safe to call twice."""
+        self._over = True
+        for task in (tasks := [*self._tasks]):
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._playing.close()
         await self._gate.close()
         await self._listener.close()
@@ -113,7 +114,7 @@ class Session:
 
     def hear(self, pcm: Pcm) -> None:
         """The next stretch of microphone."""
-        if self.state.mode in ("typed", "muted"):
+        if self._over or self.state.mode in ("typed", "muted"):
             return
         now = self._parts.clock()
         passed = self._gate.push(pcm, played=self._playing.level, sounding=self._playing.sounding(pcm.duration_s))
@@ -132,6 +133,8 @@ class Session:
 
     def act(self, event: TurnEvent) -> None:
         """One event: decide, and carry out."""
+        if self._over:
+            return
         self.state, commands = step(self.state, event, self._parts.clock())
         for command in commands:
             self._carry_out(command)
@@ -150,10 +153,30 @@ class Session:
         self._listener.commit()
         self.act(Committed())
 
-    def type_line(self, item_id: str, text: str) -> None:
-        """A line that did not come through the microphone, under the id its client gave it."""
-        self._item_id = item_id
-        self.act(Typed(text))
+    def write(self, item_id: str, text: str) -> None:
+        """A line that did not come through the microphone, under the id its client gave it; it waits for `respond`."""
+        self.leave_written()
+        self._written = item_id, text
+
+    def leave_written(self) -> None:
+        """A written line that no answer was asked for is a line all the same, and no turn any more."""
+        if self._written is not None:
+            (item_id, text), self._written = self._written, None
+            self.history.add(Entry(item_id, "user", text))
+            self.wire.item(user_item(item_id, text, spoken=False))
+
+    def respond(self, *, audio: bool | None) -> bool:
+        """Answer what was written or said, with sound or without (None: as ever). False where one is given already."""
+        if self._written is not None:
+            self._playing.once_audio = audio
+            (self._item_id, text), self._written = self._written, None
+            self.act(Typed(text))
+            return True
+        if self.state.answer is not None and self.state.answer.let_go:
+            return False
+        self._playing.once_audio = audio
+        self.act(Asked())
+        return True
 
     def hush(self) -> None:
         """Answers are written only from here on, the one that is being given as well."""
@@ -173,29 +196,26 @@ class Session:
         respond: bool,
         interruptible: bool,
     ) -> None:
-        """What the client chose; None leaves the bot's own."""
+        """What the client chose; None leaves the bot's own. Raises `LanguageRefused`, and then nothing has changed."""
+        if language:
+            self._listener.language = language
         self.bot = replace(
             self.bot,
             voice=voice or self.bot.voice,
             language=language or self.bot.language,
             speed=speed or self.bot.speed,
         )
-        if language:
-            self._listener.language = language
-        self.state = replace(
-            self.state,
-            language=self.bot.language,
-            preempt=preempt,
-            respond=respond,
-            interruptible=interruptible,
-        )
+        state = replace(self.state, language=self.bot.language, preempt=preempt)
+        self.state = replace(state, respond=respond, interruptible=interruptible)
 
     def greet(self) -> None:
-        """Say the bot's first sentence, where it has one and nothing has been said."""
-        if self.bot.greeting and self.state.answer is None and self.history.last_id is None:
+        """Say the bot's first sentence, where it has one and nothing has been said, nor is being said."""
+        quiet = self.state.answer is None and self.state.phase == "listening"
+        if self.bot.greeting and quiet and self.history.last_id is None:
             # A greeting is an answer to nothing: it takes the same path, and is recited.
             self._greeting = self.bot.greeting
             self.act(Asked())
+            self._greeting = ""
 
     def answer_of(self, item_id: str) -> Answer | None:
         """The answer that is being given as this item."""
@@ -224,8 +244,19 @@ class Session:
         return len(lines)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do `work` while the session lasts."""
-        self._tasks.append(asyncio.create_task(work))
+        """Do `work` while the session lasts; where it breaks, the conversation is over."""
+        if self._over:
+            work.close()
+            return
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self.broken = True
+            _log.error("a conversation broke", exc_info=fault)
 
     def _noted(self, entry: Entry) -> None:
         if self.thread is not None:
@@ -236,9 +267,11 @@ class Session:
     def _carry_out(self, command: Command) -> None:
         match command:
             case Prepare(number, text):
-                greeting, self._greeting = self._greeting, ""
-                self._playing.prepare(number, text, self.state, self.bot, self.token, greeting=greeting)
+                self._prepare(number, text)
             case LetGo(number):
+                if not self._playing.fits(number):  # prepared before the client chose sound, or text alone
+                    self._playing.discard(number, "changed")
+                    self._prepare(number, self.state.answer.text if self.state.answer else "")
                 self._playing.let_go(number)
             case Discard(number, why):
                 self._playing.discard(number, why)
@@ -254,12 +287,14 @@ class Session:
                 self.last_word_at = self._parts.clock()
                 self.wire.own("partial", text=text, item_id=self._item_id)
             case Started(at_s):
+                self.leave_written()
                 self.last_word_at = self._parts.clock()
                 self.wire.speech_started(self._item_id, at_s)
             case Stopped(at_s):
                 self.wire.speech_stopped(self._item_id, at_s)
             case Nobody(wanted):
                 if wanted:
+                    self._playing.once_audio = None
                     self.wire.send(
                         error_event("nobody was heard in that sound", code="input_audio_buffer_commit_empty")
                     )
@@ -272,8 +307,13 @@ class Session:
             case _:
                 assert_never(command)
 
+    def _prepare(self, number: int, text: str) -> None:
+        self._playing.prepare(number, text, self.state, self.bot, self.token, greeting=self._greeting)
+
     def _line(self, text: str, *, spoken: bool) -> None:
         self.last_word_at = self._parts.clock()
+        if not spoken:
+            self._playing.forget_measured()
         item_id, self._item_id = self._item_id, new_id("item")
         self.history.add(Entry(item_id, "user", text))
         if spoken:
@@ -296,9 +336,9 @@ class Session:
                     self._playing.measured.ended(event, min(ended_at, now), now)
                 self.act(event)
         except Exception:
-            # A conversation that has gone deaf is over; the transport closes it and says so.
-            self.broken = True
             _log.exception("listening broke")
+        # A conversation that has gone deaf is over, also where the listener itself ended; the transport says so.
+        self.broken = True
 
     async def _pump(self) -> None:
         """The beat: only while something is held, thought about or played."""
@@ -306,9 +346,6 @@ class Session:
             if self._playing.idle and self.state.phase == "listening" and not self.state.wanted:
                 self._wake.clear()
                 await self._wake.wait()
-            self._beat()
+            self._playing.beat()
+            self.act(Tick())
             await self._parts.sleep(_BEAT_S)
-
-    def _beat(self) -> None:
-        self._playing.beat()
-        self.act(Tick())
