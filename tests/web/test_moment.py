@@ -142,3 +142,14 @@ def test_a_button_let_go_twice_at_once_sends_what_was_said_once(
     page.keyboard.press("Enter")
     page.wait_for_selector(".receipt >> nth=1")
     assert script.kinds().count("input_audio_buffer.commit") == 1
+
+
+def test_why_an_answer_failed_is_told_until_the_next_one(visit: Callable[..., Any], script: Script) -> None:
+    page = opened(visit, script)
+    details = {"type": "failed", "error": {"message": "the model was silent"}}
+    script.tell("response.done", response={"id": "r", "status": "failed", "status_details": details})
+    page.wait_for_selector("#notice:has-text('the model was silent')")
+    page.fill("#line", "And now?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".receipt >> nth=1")
+    assert page.inner_text("#notice") == ""

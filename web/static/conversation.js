@@ -18,6 +18,7 @@ const RATE = { type: "audio/pcm", rate: 24000 };
  * @property {import("./transcript.js").Transcript} transcript
  * @property {() => void} show something about the moment changed
  * @property {(text: string, passing?: boolean) => void} notice something to be told; what is `passing` need not stay
+ * @property {(text: string) => void} past something told is no longer so
  * @property {(text: string) => void} told an answer, for those who do not see it
  * @property {() => void} write the person is asked to write
  */
@@ -47,6 +48,8 @@ export class Conversation {
     this.heardSoFar = "";
     this.sounding = "";
     this.greeting = false;
+    /** Why the last answer that failed did. */
+    this.failed = "";
   }
 
   /** Begin, or go on, with the microphone or without. Called in a click, the only moment in which sound may begin.
@@ -246,7 +249,10 @@ export class Conversation {
         if (text) sentences.hold(text, item);
         else sentences.nothing();
       },
-      thinking: () => this.#phase("thinking"),
+      thinking: () => {
+        seen.past(this.failed);
+        this.#phase("thinking");
+      },
       words: (item, delta) => sentences.grow(item, delta),
       wordsDone: (item, text) => {
         sentences.whole(item, text);
@@ -265,7 +271,7 @@ export class Conversation {
         if (response.status === "failed" || response.status === "incomplete") {
           sentences.settle();
           const why = response.status_details?.error?.message;
-          if (why) seen.notice(why);
+          if (why) seen.notice((this.failed = why));
         }
         if (now.phase === "thinking") now.phase = "listening";
         seen.show();

@@ -34,6 +34,7 @@ const talk = new Conversation(bot.bot, settings, {
   transcript,
   show,
   notice,
+  past: (text) => $("notice").textContent === text && notice(""),
   told: (text) => ($("spoken").textContent = text),
   write: () => $("line").focus(),
 });
