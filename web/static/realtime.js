@@ -132,6 +132,8 @@ export class Realtime {
     }
     this.#item({ role: "user", text, item });
     this.send({ type: "response.create" });
+    // It can be stopped before the server has named it.
+    this.response ??= "";
     return true;
   }
 
@@ -149,7 +151,7 @@ export class Realtime {
 
   /** Stop the answer that is being made; gives whether there is one. */
   cancel() {
-    if (this.response) this.send({ type: "response.cancel" });
+    if (this.response !== null) this.send({ type: "response.cancel" });
     return this.response !== null;
   }
 
