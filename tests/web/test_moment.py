@@ -21,11 +21,16 @@ def opened(visit: Callable[..., Any], script: Script) -> Any:
     """A page whose conversation has been begun by writing, and answered."""
     script.answer_s = 0.1
     page = visit()
-    page.fill("#line", "Is anybody there?")
-    page.keyboard.press("Enter")
+    ask(page, "Is anybody there?")
     page.wait_for_selector(".receipt")
     until(page, STATE, gives="Write to me")
     return page
+
+
+def ask(page: Any, line: str) -> None:
+    """Somebody writes a line and sends it."""
+    page.fill("#line", line)
+    page.keyboard.press("Enter")
 
 
 def test_words_that_came_to_nothing_are_not_left_standing(visit: Callable[..., Any], script: Script) -> None:
@@ -45,8 +50,7 @@ def test_a_line_that_waits_for_its_answer_is_seen_again_after_words_that_came_to
 ) -> None:
     page = opened(visit, script)
     script.think_s = 60.0
-    page.fill("#line", "What is the first word?")
-    page.keyboard.press("Enter")
+    ask(page, "What is the first word?")
     until(page, LIVE, gives="What is the first word?")
     script.tell("firstword.partial", text="Thank you")
     until(page, LIVE, gives="Thank you")
@@ -76,16 +80,14 @@ def test_a_question_whose_answer_was_lost_with_the_line_stands_and_one_that_wait
 ) -> None:
     page = opened(visit, script)
     script.think_s = 60.0
-    page.fill("#line", "What is the first word?")
-    page.keyboard.press("Enter")
+    ask(page, "What is the first word?")
     wait_for(page, lambda: script.kinds().count("response.create"), gives=2)
     script.busy = True
     script.drop()
     until(page, STATE, gives="Connecting again…")
     assert page.evaluate(LIVE) == ""
     assert bubbles(page)[2:] == [("user", "What is the first word?")]
-    page.fill("#line", "Are you there?")
-    page.keyboard.press("Enter")
+    ask(page, "Are you there?")
     until(page, LIVE, gives="Are you there?")
     script.think_s, script.busy = 0.0, False
     page.wait_for_selector(".receipt >> nth=1")
@@ -95,8 +97,7 @@ def test_a_question_whose_answer_was_lost_with_the_line_stands_and_one_that_wait
 def test_escape_stops_what_is_being_thought_about(visit: Callable[..., Any], script: Script) -> None:
     page = opened(visit, script)
     script.think_s = 60.0
-    page.fill("#line", "Tell me everything.")
-    page.keyboard.press("Enter")
+    ask(page, "Tell me everything.")
     until(page, STATE, gives="Thinking…")
     wait_for(page, lambda: script.kinds().count("response.create"), gives=2)
     page.keyboard.press("Escape")
@@ -111,8 +112,7 @@ def test_an_answer_that_becomes_written_as_it_sounds_is_silent_and_is_not_cut(
 ) -> None:
     page = opened(visit, script)
     script.answer_s = 4.0
-    page.fill("#line", "Tell me everything.")
-    page.keyboard.press("Enter")
+    ask(page, "Tell me everything.")
     until(page, STATE, gives="Speaking")
     page.click("#cog")
     page.uncheck("#settings .switch input")
@@ -138,8 +138,7 @@ def test_a_button_let_go_twice_at_once_sends_what_was_said_once(
     }""")
     # What is sent after it comes after whatever it sends.
     page.wait_for_selector(".receipt")
-    page.fill("#line", "Is anybody there?")
-    page.keyboard.press("Enter")
+    ask(page, "Is anybody there?")
     page.wait_for_selector(".receipt >> nth=1")
     assert script.kinds().count("input_audio_buffer.commit") == 1
 
@@ -149,7 +148,6 @@ def test_why_an_answer_failed_is_told_until_the_next_one(visit: Callable[..., An
     details = {"type": "failed", "error": {"message": "the model was silent"}}
     script.tell("response.done", response={"id": "r", "status": "failed", "status_details": details})
     page.wait_for_selector("#notice:has-text('the model was silent')")
-    page.fill("#line", "And now?")
-    page.keyboard.press("Enter")
+    ask(page, "And now?")
     page.wait_for_selector(".receipt >> nth=1")
     assert page.inner_text("#notice") == ""
