@@ -72,7 +72,7 @@ def prepare(engine: RememberingEngine, texts: tuple[str, ...], answers: tuple[st
     speech = {}
     for take in range(takes):
         engine.take = take
-        for piece in pieces if take else ():
+        for piece in pieces:
             list(engine.speak(piece))
         for text in texts:
             spoken = Pcm.join(list(engine.speak(text)))
