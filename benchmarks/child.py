@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from pathlib import Path
 import httpx2
 
 from firstword.errors import CannotStart
+from firstword.preparing import settle
 from firstword.serving import until_ready
 from firstword.settings import PREFIX
 from firstword.testing.orphans import ends_with_us
@@ -44,7 +46,12 @@ async def child_server(settings: Mapping[str, str]) -> AsyncIterator[str]:
         log = Path(folder) / "server.log"
         async with child("serve", environment, log) as process:
             await _up(process, base_url, log)
-            yield base_url
+            # Or a collection here, while a sound is on its way, counts as the server's being late.
+            settle()
+            try:
+                yield base_url
+            finally:
+                gc.unfreeze()
 
 
 @contextlib.asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from aside import Aside
+from whole_house import warm_house
 
 from firstword.app import create_kept_app
 from firstword.errors import CannotStart
@@ -46,6 +48,18 @@ async def test_a_model_that_cannot_be_warmed_is_named_and_the_rest_is_ready(tmp_
     (fault,) = state["faults"]
     assert fault.startswith("the language model could not be warmed: ")
     assert "model.gguf" in fault
+
+
+async def test_what_is_loaded_is_out_of_the_collectors_rounds_for_as_long_as_it_serves(tmp_path: Path) -> None:
+    settings = load_settings(single_user=True, script_only=True, data=tmp_path)
+    async with warm_house(settings):
+        # Readiness is told with the last engine, and what is loaded is put away in the moment after.
+        async with asyncio.timeout(30):
+            while not gc.get_freeze_count():
+                await asyncio.sleep(0.01)
+        seen = len(gc.get_objects(generation=2))
+        assert gc.get_freeze_count() > 20 * seen, seen
+    assert gc.get_freeze_count() == 0
 
 
 async def test_weights_that_are_missing_are_named_by_whoever_waits_for_them(tmp_path: Path) -> None:
