@@ -27,6 +27,9 @@ _log = logging.getLogger("firstword.voice")
 _SPARE_S = 0.2
 # At higher rates twice the work would hear nothing more of a voice.
 _HIGHEST_HZ = 24_000
+# So much more power (3 dB) in what is left than in what was heard: where our own voice is beside somebody's, the two
+# would have to be each other's mirror image for it.
+_MIRRORED = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ class Cleaning:
         made, at = [], 0
         for frame in frames:
             stop = at + len(frame)
-            made.append(self._judged(rest[at:stop], own[at:stop], frame.rate_hz))
+            left, ours = _taken(frame.samples, rest[at:stop], own[at:stop])
+            made.append(self._judged(left, ours, frame.rate_hz))
             at = stop
         return made
 
@@ -138,3 +142,15 @@ class Cleaning:
         voiced = near and pitch_hz(np.concatenate([self._previous, rest]), rate_hz) is not None
         self._previous = rest
         return Cleaned(Pcm(rest, rate_hz), not near and bar > max(self._bar.lowest, FAINT), voiced)
+
+
+def _taken(heard: Samples, rest: Samples, own: Samples) -> tuple[Samples, Samples]:
+    """What is left of a frame, and what of our own voice was in it.
+
+    Taking a voice out of a sound that it is in leaves less. A device that is told to hold drops what it was about to
+    play (0.1 s and more), and taking that out as well would put it in: a syllable of ours, upside down, in which the
+    recogniser reads words ("What?"). A frame that would be far louder without our voice does not have it.
+    """
+    if float(np.dot(rest, rest)) > _MIRRORED * float(np.dot(heard, heard)):
+        return heard, np.zeros_like(own)
+    return rest, own
