@@ -140,18 +140,16 @@ def _serve(folder: str, upstream_url: str, door: Connection) -> None:
 
 
 async def _serve_until(folder: Path, upstream_url: str, door: Connection) -> None:
-    from fastapi import FastAPI
-
     from agents_core import Core, OpenAIProvider
     from firstword.serving import serving
-    from grant import Signer
+    from grant import Signer, StraightApp
     from llm_door import create_door, keep
 
     provider = OpenAIProvider(f"{upstream_url}/v1", "even", costs=False, trust_env=False)
     database_url = f"sqlite+aiosqlite:///{folder / 'door.db'}"
     core = await Core.open(content=folder, database_url=database_url, providers=[provider], worker=False)
     signer = Signer(SECRET)
-    app = FastAPI()
+    app = StraightApp()
     app.include_router(create_door(core, signer))
     try:
         async with serving(lambda _url: keep(app, signer)) as door_url:

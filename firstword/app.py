@@ -28,7 +28,7 @@ from firstword.livekit import room_client_for, room_pass_for
 from firstword.preparing import Preparing, settle
 from firstword.rooms import ERRORS
 from firstword.settings import Settings
-from grant import GrantRefused, Signer, error_response, granted
+from grant import GrantRefused, Signer, StraightApp, error_response, granted
 from llm_door import CrowdLimits, Keeping, Session, create_door, keep, single_user
 from tts import create_speech
 from voice import create_voice
@@ -106,7 +106,7 @@ def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = Non
                 await preparing.house.close()
             _forget_endpoints()
 
-    app = FastAPI(title="Firstword", version=firstword.__version__, lifespan=life, docs_url=None, redoc_url=None)
+    app = StraightApp(title="Firstword", version=firstword.__version__, lifespan=life, docs_url=None, redoc_url=None)
     app.include_router(create_pages(preparing.cards, preparing.readiness, owner=preparing.owner, rooms=rooms))
 
     @app.get("/healthz", include_in_schema=False)

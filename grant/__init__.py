@@ -2,7 +2,7 @@
 
 from grant.claims import LONGEST_S, Grant
 from grant.http import bearer, error_body, error_response, granted, refusal
-from grant.route import BareGrantRoute, GrantRoute, holder
+from grant.route import BareGrantRoute, GrantRoute, StraightApp, holder
 from grant.signer import GrantRefused, Signer
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "GrantRefused",
     "GrantRoute",
     "Signer",
+    "StraightApp",
     "bearer",
     "error_body",
     "error_response",

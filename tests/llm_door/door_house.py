@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import uvicorn
-from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from agents_core import (
@@ -29,7 +28,7 @@ from agents_core import (
     UnknownBot,
     Usage,
 )
-from grant import Signer
+from grant import Signer, StraightApp
 from llm_door import Pace, PatientProtocol, Person, create_door
 
 SECRET = "a-secret-of-more-than-thirty-two-characters"
@@ -183,7 +182,7 @@ async def house(
     **config: object,
 ) -> AsyncIterator[House]:
     core, signer = FakeCore(), Signer(SECRET)
-    app = FastAPI()
+    app = StraightApp()
     app.include_router(create_door(core, signer, session=session, pace=pace))  # type: ignore[arg-type]
     async with served(around(app), **config) as (base_url, server):
         yield House(base_url, core, signer, server)
