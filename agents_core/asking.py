@@ -21,6 +21,10 @@ from agents_core.recall import REMEMBERS
 from agents_core.reckoning import lower
 from agents_core.words import House
 
+# So many turns of the loop take a question out on a kept connection: its own task, the task in which aiohttp writes its
+# body, and the loop's own writing.
+_TURNS = 3
+
 
 def may_be_ahead(bot: Bot, ask: Ask) -> bool:
     """Whether the model may be asked before the run is a row: nothing can refuse the run any more, it does begin with
@@ -62,6 +66,12 @@ class Asking:
     def begin(self) -> None:
         """Ask now, before the first `next`."""
         self._first = asyncio.create_task(self._read())
+
+    async def off(self) -> None:
+        """Let what was begun go out before anything else is done: what is done in the same moment is done before the
+        loop writes, and the model begins that much later. It waits for nothing."""
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
 
     async def next(self) -> Chosen | Chunk | None:
         """The next of it, None at its end. Raises `ProviderFault`."""

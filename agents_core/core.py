@@ -163,6 +163,9 @@ class Core:
         run, means = self._new_id(), self._means
         ahead = self._ahead(bot, ask, offer)
         try:
+            if ahead is not None:
+                await ahead.off()
+                self._go_on()
             held = await self._beginning.row(run, self._begin(ask, bot, self._owner, run=run))
             if held is None:
                 if bot.per:
@@ -305,9 +308,13 @@ class Core:
             raise AskRefused(f"{bot.name} answers {whom}")
         if not may(bot.serves, words if ask.subject == ask.asker else await self._people.held(ask.subject)):
             raise AskRefused(f"{bot.name} is not to be asked about this person")
+        self._go_on()
+        return bot, words
+
+    def _go_on(self) -> None:
+        """Raises `AskRefused` where this process begins nothing more."""
         if self._draining:
             raise AskRefused("the server is stopping; ask again in a moment")
-        return bot, words
 
     async def _begin(self, ask: Ask, bot: Bot, owner: str | None, *, run: str) -> Held | None:
         """Write the run down, with what it may cost reserved."""

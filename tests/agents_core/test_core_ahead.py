@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 import pytest
 from core_house import BOT, Told, ask, content, told
 
-from agents_core import Ask, AskRefused, Ceilings, Core, Delta, Started, Trace
+from agents_core import Ask, AskRefused, Ceilings, Core, Delta, Question, Started, Trace, Whole, Words
 
 PER = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nlimits:\n  per:\n    day: 100000\n")
 REMEMBERS = BOT.replace("surfaces: [voice]\n", "surfaces: [voice]\nmemory: person\n")
@@ -76,6 +76,39 @@ async def test_the_model_reads_while_the_row_is_written_and_says_nothing_before_
         assert len(provider.asked) == 1
         record = await core.record(started.run)
         assert (record.state, record.answer) == ("done", "Nine.")
+
+
+class Posts(Told):
+    """Hands its question to a task of its own, as aiohttp does with a body."""
+
+    def __init__(self, order: list[str]) -> None:
+        super().__init__(["Nine."])
+        self._order = order
+
+    async def ask(self, question: Question) -> AsyncGenerator[Words | Whole, None]:
+        posting = asyncio.create_task(self._post())
+        async with aclosing(super().ask(question)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+        await posting
+
+    async def _post(self) -> None:
+        self._order.append("the question")
+
+
+async def test_the_question_is_on_its_way_before_the_row_is_begun(tmp_path: Path) -> None:
+    order: list[str] = []
+    async with opened(tmp_path, Posts(order)) as (core, row):
+        slow = core._store.begin
+        row.go_on.set()
+
+        async def begin(*given: object, **named: object) -> object:
+            order.append("the row")
+            return await slow(*given, **named)  # type: ignore[arg-type]
+
+        core._store.begin = begin  # type: ignore[method-assign, assignment]
+        await told(core, ask())
+    assert order == ["the question", "the row"]
 
 
 @pytest.mark.parametrize(
