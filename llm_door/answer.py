@@ -86,11 +86,15 @@ class _Source:
     async def read(self) -> None:
         """Read to the end. Cancelling it closes the iterator."""
         fault: BaseException | None = None
-        ended = False
+        ended = spoke = False
         try:
             async for event in self._events:
                 if not ended:
                     await self._ready.put(event)
+                if not spoke and isinstance(event, Delta):
+                    # The first word is written before the next is asked for, which takes longer than the writing.
+                    spoke = True
+                    await asyncio.sleep(0)
                 ended = ended or isinstance(event, Done | Failed)
         except Exception as raised:
             fault = raised
@@ -136,12 +140,13 @@ class _Source:
 
 
 class Answer(Response):
-    """`open_events` starts the run; it is called once, when the response is sent."""
+    """`open_events` starts the run; it is called once, when the response is sent. `open_wire` is called after it, when
+    there is something to write: nobody who asked waits for that."""
 
     def __init__(
         self,
         open_events: Callable[[], AsyncIterator[Event]],
-        wire: Wire,
+        open_wire: Callable[[], Wire],
         *,
         stream: bool,
         include_usage: bool,
@@ -149,7 +154,7 @@ class Answer(Response):
     ) -> None:
         super().__init__()
         self._open_events = open_events
-        self._wire = wire
+        self._open_wire = open_wire
         self._stream = stream
         self._include_usage = include_usage
         self._pace = pace
@@ -184,10 +189,11 @@ class Answer(Response):
         if isinstance(first, Started):
             headers.append((_RUN_HEADER, first.run.encode("ascii", "replace")))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await _write(send, self._wire.role())
+        wire = self._open_wire()
+        await _write(send, wire.role())
         events: list[Event | _Broken] = [] if first is None else [first]
         while True:
-            chunk, over = self._chunks(events)
+            chunk, over = self._chunks(wire, events)
             if over:
                 await _write(send, chunk + DONE, more=False)
                 return
@@ -200,25 +206,25 @@ class Answer(Response):
             else:
                 events = [event, *source.rest()]
 
-    def _chunks(self, events: Sequence[Event | _Broken]) -> tuple[bytes, bool]:
+    def _chunks(self, wire: Wire, events: Sequence[Event | _Broken]) -> tuple[bytes, bool]:
         """The bytes of `events`, and whether they are the last."""
         out = bytearray()
         for event in events:
             if isinstance(event, Delta):
                 # An empty delta says nothing, and some clients take it for an end.
-                out += self._wire.delta(event.text) if event.text else b""
+                out += wire.delta(event.text) if event.text else b""
             elif isinstance(event, Trace):
                 self._trace = event
             elif isinstance(event, Done):
-                out += self._wire.finish(event, self._trace)
+                out += wire.finish(event, self._trace)
                 if self._include_usage:
-                    out += self._wire.usage(event.usage)
+                    out += wire.usage(event.usage)
                 return bytes(out), True
             elif isinstance(event, Failed | _Broken):
                 _, message, type_, code = _told(event)
-                return bytes(out) + self._wire.error(message, type_=type_, code=code), True
+                return bytes(out) + wire.error(message, type_=type_, code=code), True
             elif not isinstance(event, Started):
-                out += self._wire.aside(event)
+                out += wire.aside(event)
         return bytes(out), False
 
     async def _send_reply(self, source: _Source, scope: Scope, receive: Receive, send: Send) -> None:
@@ -236,7 +242,7 @@ class Answer(Response):
                 await _refusal(event)(scope, receive, send)
                 return
             elif isinstance(event, Done):
-                reply = self._wire.reply("".join(words), event, self._trace)
+                reply = self._open_wire().reply("".join(words), event, self._trace)
                 await JSONResponse(reply, headers=headers)(scope, receive, send)
                 return
 

@@ -87,7 +87,7 @@ def create_door(
             return _no_bot(held.bot)
         return Answer(
             lambda: core.run_turn(_ask(asked, held, bot)),
-            wire(held.bot, request),
+            lambda: wire(held.bot, request),
             stream=asked.stream,
             include_usage=asked.include_usage,
             pace=pace or Pace(),

@@ -1,13 +1,18 @@
 """The stream, byte by byte, as real uvicorn writes it."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
 import pytest
 from door_house import USAGE, WORDS, House, house
 
+from agents_core import Delta, Done, Event, Started
 from llm_door import Pace
+from llm_door.answer import Answer
+from llm_door.wire import Wire
 
 
 async def ask(at: House, text: str, headers: dict[str, str] | None = None, **body: Any) -> httpx2.Response:
@@ -176,3 +181,26 @@ async def test_without_stream_it_is_one_json_reply_of_the_same_turn() -> None:
     assert told["choices"][0]["message"] == {"role": "assistant", "content": "".join(WORDS), "refusal": None}
     assert told["usage"]["total_tokens"] == USAGE.prompt_tokens + USAGE.completion_tokens
     assert answer.headers["x-firstword-run"] == "run-1"
+
+
+async def test_the_first_word_is_written_before_the_next_is_asked_for() -> None:
+    """Asking for the next goes down to the model's connection, which takes longer than writing a word."""
+    order: list[str] = []
+
+    async def events() -> AsyncIterator[Event]:
+        yield Started("run-1")
+        yield Delta("Nine.")
+        order.append("asked for the next")
+        yield Done("answered", USAGE)
+
+    async def receive() -> dict[str, Any]:
+        return await asyncio.Future()
+
+    async def send(message: Any) -> None:
+        if b"Nine." in message.get("body", b""):
+            order.append("written")
+
+    wire = Wire(id="c", created=1, model="guide")
+    answer = Answer(events, lambda: wire, stream=True, include_usage=False, pace=Pace())
+    await answer({"type": "http"}, receive, send)
+    assert order == ["written", "asked for the next"]
