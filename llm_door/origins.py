@@ -7,6 +7,7 @@ knock, and no CORS middleware ever sees a WebSocket. The one rule: it is decided
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -65,9 +66,10 @@ class OriginKeeper:
         given = headers.getlist("origin")
         if not given:
             # No page: browsers name theirs on every WebSocket and every write. A cookie alone never suffices.
-            carried = bool(bearer(headers, scope.get("subprotocols", ())))
+            if bearer(headers, scope.get("subprotocols", ())):
+                return True
             foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
-            return carried or (scope["type"] == "http" and "cookie" not in headers and not foreign)
+            return scope["type"] == "http" and "cookie" not in headers and not foreign
         origin = _origin(given[0]) if len(given) == 1 else None
         if origin is None:
             return False
@@ -93,6 +95,7 @@ async def refuse(
     await error_response(status, message, code=code, headers=headers)(scope, receive, send)
 
 
+@lru_cache(32)
 def _split_host(value: str) -> tuple[str, str]:
     """Host in lower case and port of a `Host` header; ("", "") where it is none."""
     try:
