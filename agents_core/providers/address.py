@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from typing import Any, ClassVar
 
 from agents_core.providers.base import Chunk, Profile, Question
@@ -48,13 +47,10 @@ class AddressedProvider(ABC):
         """How many keys it has; 1 where it needs none."""
         return len(self._keys)
 
-    async def ask(self, question: Question) -> AsyncGenerator[Chunk, None]:
+    def ask(self, question: Question) -> AsyncGenerator[Chunk, None]:
         """See `Provider.ask`. Closing the iterator closes the connection, which stops the model."""
         headers = self.headers(self._keys[question.key])
-        heard = Heard(self.reading(), question, self.profile)
-        async with aclosing(self._wire.ask(self.body(question), headers, heard)) as chunks:
-            async for chunk in chunks:
-                yield chunk
+        return self._wire.ask(self.body(question), headers, lambda: Heard(self.reading(), question, self.profile))
 
     async def close(self) -> None:
         """Close every connection."""

@@ -84,6 +84,8 @@ class _Marks:
                 continue
             at = min((at for at in map(self._held.translate(_SMALL).find, _STARTS) if at >= 0), default=len(self._held))
             out, self._held = out + self._held[:at], self._held[at:]
+            if not self._held:
+                break
             held = self._held.translate(_SMALL)
             mark = next((mark for mark in _MARKS if held.startswith(mark)), None)
             longer = any(mark is None or len(other) > len(mark) for other in _MARKS if other.startswith(held))

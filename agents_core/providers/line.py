@@ -133,7 +133,7 @@ class Line:
                 left_s = so_far.left_s
                 attempt = _Attempt(provider, min(first_s, left_s), self._patience.silence_s, left_s, self._clock)
                 try:
-                    async with aclosing(attempt.chunks(replace(question, key=key))) as chunks:
+                    async with aclosing(attempt.chunks(replace(question, key=key) if key else question)) as chunks:
                         async for chunk in chunks:
                             if chosen is None:
                                 named = question.model or provider.model

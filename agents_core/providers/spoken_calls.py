@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from agents_core.foreign import read_json
@@ -42,6 +43,7 @@ class CallsInWords:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = tuple(sorted(names, key=len, reverse=True))
         self._firsts = {name[0] for name in (*self._names, *(_PREFIXES if names else ()))}
+        self._plain = _plain("".join(sorted(self._firsts)))
         self._held = ""
         self._line = ""  # what stands before, on the same line
 
@@ -58,6 +60,9 @@ class CallsInWords:
         out = ""
         at = 0
         while at < len(self._held):
+            if not self._fresh and (plain := self._plain.match(self._held, at)):
+                out, self._line, at = out + plain[0], (self._line + plain[0])[-40:], plain.end()
+                continue
             letter = self._held[at]
             if self._may_begin(letter):
                 try:
@@ -234,6 +239,12 @@ class CallsInWords:
 
     def _all_names(self) -> tuple[str, ...]:
         return (*self._names, *(prefix + name for prefix in _PREFIXES for name in self._names))
+
+
+@lru_cache(64)
+def _plain(firsts: str) -> re.Pattern[str]:
+    """Words that no call in the middle of a line begins with, with one space between them: most of every answer."""
+    return re.compile(rf"(?:[^\s`\[*•>{re.escape(firsts)}-]+ ?)+")
 
 
 def _past_space(text: str, at: int) -> int:

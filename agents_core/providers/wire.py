@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 import aiohttp
@@ -31,6 +31,10 @@ REST_S = 0.1
 _ERROR_BYTES = 64 * 1024
 # A whole answer that was not streamed: a book, and then somebody is playing a trick.
 _BODY_BYTES = 8 * 1024 * 1024
+
+
+# Made once: `json.dumps` makes an encoder for each call that asks for anything.
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Reading(Protocol):
@@ -106,13 +110,14 @@ class Wire:
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(
-        self, body: Mapping[str, Any], headers: Mapping[str, str], heard: Heard
+        self, body: Mapping[str, Any], headers: Mapping[str, str], hear: Callable[[], Heard]
     ) -> AsyncGenerator[Chunk, None]:
-        """See `Provider.ask`."""
+        """See `Provider.ask`. `hear` is called when the question is on its way, so that it does not wait for that."""
         response: aiohttp.ClientResponse | None = None
         try:
             response = await self._sent(body, headers)
             await _refuse(response)
+            heard = hear()
             if "json" in response.headers.get("content-type", ""):
                 text = (await _bounded(response, _BODY_BYTES)).decode("utf-8", errors="replace")
                 if said := heard.push_whole(text):
@@ -146,7 +151,7 @@ class Wire:
         kept = self._kept > 0
         self._kept -= kept
         # Bytes of an earlier answer or of a tool may be no letters; a question is asked all the same.
-        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+        data = _json(body).encode(errors="replace")
         try:
             return await self._post(data, headers)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
