@@ -10,21 +10,21 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Container, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agents_core import Bot, Core, check_bots
 from agents_core import BotVoice as WrittenVoice
 from agents_core.library import Bots
-from asr import Ear, HearingSource, Listener, ListenSettings
+from asr import HearingSource, Listener, ListenSettings
 from database import Database
 from firstword.desk import Desk
 from firstword.errors import CannotStart
-from firstword.hearing import canceller_for, ear_for
+from firstword.hearing import canceller_for
+from firstword.loading import Loaded, load_beside
 from firstword.metrics import Metrics
 from firstword.settings import Settings
 from firstword.thinking import embedder_for, providers_for, thinks_for_nothing
-from firstword.voices import ENGINES, endpoint_for, engine_for, others_for
+from firstword.voices import ENGINES, endpoint_for, others_for
 from grant import Signer
 from models import Lanes
 from tts import Engine, Speaker, SpeechSource
@@ -79,31 +79,6 @@ def ice_servers_for(settings: Settings) -> tuple[IceServer, ...]:
         IceServer(url, settings.turn_username, password) if url.startswith("turn") else IceServer(url)
         for url in settings.ice_servers
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What takes seconds to load: the ear, the engines that speak (`others` are bots') and the lanes of them all."""
-
-    lanes: Lanes
-    ear: Ear
-    engine: Engine
-    others: Mapping[str, Engine]
-
-
-def load(settings: Settings, named: set[str]) -> Loaded:
-    """Load the models; `named` are engines that bots ask for. Raises `WeightsMissing`, `NoVoice`, `EngineRefused`."""
-    # An opening piece is spoken while the ear still asks the sound whether that was all.
-    lanes = Lanes(at_once=settings.engines_at_once, first_come=settings.lanes == "arrival")
-    try:
-        engine = engine_for(settings)
-        others, refused = others_for(settings, named)
-        for name, why in refused.items():
-            _LOG.warning("the engine %s cannot be had, and the house's own speaks instead: %s", name, why)
-        return Loaded(lanes, ear_for(settings, lanes.lane("ear")), engine, others)
-    except BaseException:
-        lanes.close()
-        raise
 
 
 class House:
@@ -326,17 +301,6 @@ async def open_core(settings: Settings, *, works: bool = True) -> Core:
     )
 
 
-async def _loaded(settings: Settings, named: set[str]) -> Loaded:
-    """What `load` gives, from a thread: the pages are served meanwhile."""
-    loading = asyncio.create_task(asyncio.to_thread(load, settings, named))
-    try:
-        return await asyncio.shield(loading)
-    except asyncio.CancelledError:
-        # A thread is not stopped: what it has loaded is put down again.
-        (await loading).lanes.close()
-        raise
-
-
 async def open_house(settings: Settings, base_url: str, *, works: bool = True) -> House:
     """Load everything. `base_url` is where this server answers; `works` is `open_core`'s.
 
@@ -347,7 +311,7 @@ async def open_house(settings: Settings, base_url: str, *, works: bool = True) -
     try:
         await kept.open()
         named = {bot.voice.engine for bot in core.bots.values() if bot.voice is not None}
-        loaded = await _loaded(settings, named)
+        loaded = await load_beside(settings, named)
         house = House(settings, base_url, core, kept, loaded)
         if identity_for(settings) is not None:
             await house.removed.open()
