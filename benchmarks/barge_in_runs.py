@@ -20,8 +20,9 @@ from echo import level_of
 from firstword.testing.clock import run_virtually
 from firstword.testing.device import Device
 from firstword.testing.lanes import RememberingEngine, RememberingRecogniser, VirtualLane
-from firstword.testing.room import EchoRoom, Samples
+from firstword.testing.room import EchoRoom
 from firstword.testing.talks import FRAME_S, Talk, hears_with
+from sound import Samples
 from sound.noises import NOISES
 from voice.answer import OUT_HZ
 from voice.parts import CancellerPort

@@ -24,10 +24,10 @@ from firstword.settings import Settings, cache_home
 from firstword.testing.clock import run_virtually
 from firstword.testing.device import Device
 from firstword.testing.lanes import RememberingEngine, VirtualLane
-from firstword.testing.room import EchoRoom, Samples
+from firstword.testing.room import EchoRoom
 from firstword.testing.talks import Talk, hears_with
 from firstword.voices import engine_for, folder_of
-from sound import Pcm, resample
+from sound import Pcm, Samples, resample
 from voice.answer import OUT_HZ
 
 # Nobody listens while an answer is made: the microphone comes in long stretches.

@@ -132,9 +132,7 @@ class Pcm:
 
     def to_s16le(self) -> bytes:
         """Signed 16-bit little-endian bytes; what is out of range is clipped."""
-        scaled = np.rint(self.samples * _INT16_SCALE)
-        np.minimum(scaled, 32767, out=scaled)
-        np.maximum(scaled, -32768, out=scaled)
+        scaled = keep_in_range(np.rint(self.samples * _INT16_SCALE), -32768, 32767)
         data: bytes = scaled.astype("<i2").tobytes()
         return data
 
@@ -150,6 +148,14 @@ def _made(samples: Samples, rate_hz: int, channels: int) -> Pcm:
 
 def _shut(samples: Samples) -> Samples:
     samples.flags.writeable = False
+    return samples
+
+
+def keep_in_range(samples: Samples, low: float = -1.0, high: float = 1.0) -> Samples:
+    """`samples` themselves, changed where they are out of range: for whoever made them and has given them to nobody."""
+    # Half of what `np.clip` takes for the same numbers, fifty times a second in every room.
+    np.minimum(samples, high, out=samples)
+    np.maximum(samples, low, out=samples)
     return samples
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from firstword.testing.room import EchoRoom, Samples
-from sound import Pcm
+from firstword.testing.room import EchoRoom
+from sound import Pcm, Samples
 from voice.answer import OUT_HZ
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Samples = NDArray[np.float32]
+from sound import Samples, keep_in_range
 
 # Near a loudspeaker the direct sound carries four times the energy of what the walls give back (6 dB).
 _TAIL_ENERGY = 0.25
@@ -52,9 +52,7 @@ class EchoRoom:
             heard += self._noise * self._random.standard_normal(len(played), dtype=np.float32)
         if near is not None:
             heard += near
-        np.minimum(heard, 1.0, out=heard)
-        np.maximum(heard, -1.0, out=heard)
-        return heard
+        return keep_in_range(heard)
 
     def _back(self, played: Samples) -> Samples:
         """What comes back now. Sound is late, so that the room's answer can be made of many frames at a time."""

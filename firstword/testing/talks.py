@@ -15,10 +15,9 @@ import numpy as np
 from asr import Ear, Listener
 from firstword.testing.device import Device
 from firstword.testing.lanes import VirtualLane
-from firstword.testing.room import Samples
 from grant import Grant, Signer
 from models.lanes import Lane
-from sound import Pcm
+from sound import Pcm, Samples
 from tts import Speaker
 from tts.engine import Engine
 from voice.answer import OUT_HZ

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sound
-from sound import FrameReader, Pcm, SoundError
+from sound import FrameReader, Pcm, SoundError, keep_in_range
 
 
 def test_the_public_names_are_these() -> None:
@@ -22,6 +22,7 @@ def test_the_public_names_are_these() -> None:
         "Resampler",
         "Samples",
         "SoundError",
+        "keep_in_range",
         "read_recording",
         "resample",
         "write_wav",
@@ -92,6 +93,22 @@ def test_sixteen_bit_samples_survive_a_round_trip(values: list[int]) -> None:
 def test_what_is_out_of_range_is_clipped_and_does_not_wrap() -> None:
     loud = Pcm(np.array([2.0, -2.0, 1.0], dtype=np.float32), 16_000)
     assert np.frombuffer(loud.to_s16le(), dtype="<i2").tolist() == [32767, -32768, 32767]
+
+
+@pytest.mark.parametrize(
+    ("samples", "bounds", "kept"),
+    [
+        pytest.param([2.0, -2.0, 1.0, -1.0, 0.5], (-1.0, 1.0), [1.0, -1.0, 1.0, -1.0, 0.5], id="the range of sound"),
+        pytest.param([32768.0, -32769.0, 3.0], (-32768, 32767), [32767.0, -32768.0, 3.0], id="the range of 16 bits"),
+        pytest.param([], (-1.0, 1.0), [], id="nothing"),
+    ],
+)
+def test_samples_are_kept_in_a_range_where_they_are(
+    samples: list[float], bounds: tuple[float, float], kept: list[float]
+) -> None:
+    held = np.array(samples, dtype=np.float32)
+    assert keep_in_range(held, *bounds) is held
+    assert held.tolist() == kept
 
 
 def test_half_a_frame_is_refused_outside_a_stream() -> None:
