@@ -48,6 +48,8 @@ _STATUS = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
+# What the model that runs here is called in receipts and on the desk.
+LOCAL = "local"
 _SECRET = re.compile(r"\b(sk|pk|key|gsk|xai)-[\w-]{6,}|bearer\s+\S+", re.I)
 
 
@@ -80,6 +82,11 @@ def classify_event(error: object, data: str) -> Verdict:
             verdict = classify_status(status, data)
             return Verdict(verdict.whose, verdict.rest_s, said(data) or "the provider sent an error")
     return provider_fault(said(data) or "the provider sent an error")
+
+
+def called(provider: str) -> str:
+    """A provider's name as a person reads it in a sentence."""
+    return "the model on this machine" if provider == LOCAL else provider
 
 
 def provider_fault(sentence: str) -> Verdict:

@@ -16,7 +16,7 @@ from agents_core.deadline import Deadline
 from agents_core.errors import ProviderFault, Verdict
 from agents_core.providers.base import Chunk, Profile, Provider, Question, Whole, Words
 from agents_core.providers.breaker import Breaker
-from agents_core.providers.classify import provider_fault
+from agents_core.providers.classify import called, provider_fault
 from agents_core.providers.keys import Keys
 from agents_core.providers.script import ScriptProvider
 
@@ -230,7 +230,7 @@ class _Attempt:
                         yield chunk
                         continue
                     if not self._seen and not chunk.calls:
-                        raise ProviderFault(provider_fault(f"{self._provider.name} gave an empty answer"))
+                        raise ProviderFault(provider_fault(f"{called(self._provider.name)} gave an empty answer"))
                     yield chunk
                     return
 
@@ -241,8 +241,10 @@ class _Attempt:
         try:
             return await deadline.wait(anext(source), limit_s)
         except TimeoutError:
-            raise ProviderFault(provider_fault(f"{self._provider.name} was silent for {limit_s:.1f} seconds")) from None
+            sentence = f"{called(self._provider.name)} was silent for {limit_s:.1f} seconds"
+            raise ProviderFault(provider_fault(sentence)) from None
         except StopAsyncIteration:
-            raise ProviderFault(provider_fault(f"{self._provider.name} stopped without an end")) from None
+            sentence = f"{called(self._provider.name)} broke off before its answer was whole"
+            raise ProviderFault(provider_fault(sentence)) from None
         finally:
             self.waited_s += self._clock() - began_s

@@ -19,7 +19,7 @@ from typing import Any
 
 from agents_core.errors import ProviderFault
 from agents_core.providers.base import Chunk, Profile, Question
-from agents_core.providers.classify import provider_fault
+from agents_core.providers.classify import LOCAL, provider_fault
 from agents_core.providers.openai import OpenAIProvider
 
 # Answers at once. Each slot keeps the prompt it answered last, so a bot's fixed prefix is read once a slot.
@@ -53,7 +53,7 @@ SMALL = Profile(
 class LocalProvider:
     """`weights` is a GGUF file. Costs nothing but cores; `threads` is how many."""
 
-    name = "local"
+    name = LOCAL
     costs = False
     keys = 1
 

@@ -19,7 +19,7 @@ from agents_core.errors import ProviderFault
 from agents_core.foreign import Letters
 from agents_core.providers.base import Chunk, Profile, Question, Whole, Words
 from agents_core.providers.brief import Brief
-from agents_core.providers.classify import classify_status, provider_fault
+from agents_core.providers.classify import called, classify_status, provider_fault
 from agents_core.providers.hidden import Hidden
 from agents_core.providers.stream import Events
 
@@ -133,9 +133,9 @@ class Wire:
                     await _rest(chunks)
             self._kept += 1
         except TimeoutError:
-            raise ProviderFault(provider_fault(f"{self._name} did not answer in time")) from None
+            raise ProviderFault(provider_fault(f"{called(self._name)} did not answer in time")) from None
         except (aiohttp.ClientError, OSError) as fault:
-            sentence = f"{self._name} could not be reached ({type(fault).__name__})"
+            sentence = f"{called(self._name)} could not be reached ({type(fault).__name__})"
             raise ProviderFault(provider_fault(sentence)) from None
         finally:
             # One that was read to its end has given its connection back already, and this does nothing.

@@ -134,6 +134,18 @@ async def test_silence_after_the_first_word_is_a_fault() -> None:
         await answer(line(Told(["Well, ", "hang"]), patience=Patience(silence_s=0.001)))
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        pytest.param("local", "^the model on this machine gave an empty answer$", id="here"),
+        pytest.param("api.example", "^api.example gave an empty answer$", id="elsewhere"),
+    ],
+)
+async def test_a_failure_names_who_failed_as_a_person_would(name: str, told: str) -> None:
+    with pytest.raises(ProviderFault, match=told):
+        await answer(line(Told([" "], name=name)))
+
+
 async def test_nothing_is_bought_until_live_is_said_and_the_stand_in_says_so() -> None:
     dear = Told(["Bought."], name="dear", costs=True)
     chosen, words = await answer(line(dear, live=False))
