@@ -232,14 +232,14 @@ def test_words_need_a_voice_and_more_of_it_where_our_own_comes_back(
 def test_words_need_no_more_voice_once_our_own_is_known_to_be_out_of_them(leaks: bool, taken: bool) -> None:
     talk = Talk()
     answer = talk.speaking()
-    talk(Candidate(0.0, leaks=True), started(), Voiced(0.15, leaks=leaks))
+    talk(Candidate(0.0, leaks=True), started(), Voiced(0.17, leaks=leaks))
     assert (Interrupt(answer, by_person=True) in talk(words("please go home"))) is taken
 
 
 def test_what_was_never_said_to_leak_does_not_begin_to() -> None:
     talk = Talk()
     answer = talk.speaking()
-    talk(Candidate(0.0, leaks=False), started(), Voiced(0.15, leaks=True))
+    talk(Candidate(0.0, leaks=False), started(), Voiced(0.17, leaks=True))
     assert Interrupt(answer, by_person=True) in talk(words("please go home"))
 
 

@@ -21,6 +21,10 @@ def words(text: str, no_speech: float = 0.1, log: float = -0.6, kind: str = "fin
         words("P-P-P-P-P-P-P"),
         words("You", no_speech=0.48, log=-0.48),
         words("you.", no_speech=0.41),
+        words("You, you, you."),
+        words("Thanks.", log=-0.78),
+        words("Thank you."),
+        words("Bye, bye, bye."),
         words("sisisisisisisisisi"),
         words("Ha, ha, ha."),
         words("and make them.", no_speech=0.56, log=-0.85),
@@ -70,3 +74,15 @@ def test_partials_of_a_word_or_two_wait_and_a_call_to_stop_does_not() -> None:
 def test_our_own_words_are_ours_and_a_cough_has_too_little_voice() -> None:
     assert whose(words("the shop opens at 9"), Over(SAID)) == "own"
     assert whose(words("what about Sunday"), Over(SAID, voiced_s=0.04)) == "untold"
+
+
+def test_a_thank_you_is_a_listeners_unless_it_answers_a_question() -> None:
+    assert whose(words("Thank you."), Over("Shall I keep one for you?", asked=True)) == "person"
+    assert whose(words("Thank you, but which one?"), Over(SAID)) == "person"
+
+
+def test_two_words_need_the_voice_of_two_and_a_call_to_stop_that_of_one() -> None:
+    assert whose(words("That's how.", log=-0.99), Over(SAID, voiced_s=0.1)) == "untold"
+    assert whose(words("That's how.", log=-0.99), Over(SAID, voiced_s=0.18)) == "person"
+    assert whose(words("Sunday."), Over(SAID, voiced_s=0.1)) == "person"
+    assert whose(words("Hold on."), Over(SAID, voiced_s=0.1)) == "person"
