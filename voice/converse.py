@@ -60,7 +60,6 @@ COMMIT_S = 3.0
 # Only so much of what was said can come back: the last half minute of speech.
 _SAID_CHARS = 600
 
-
 Stepped = tuple[State, tuple[Command, ...]]
 
 
@@ -182,10 +181,11 @@ def _over_words(state: State, event: Words, now: float) -> Stepped:
     match whose(event, over):
         case "own":
             return _resume(state, now, own=True)
-        case "nobody":
+        case "nothing" if now - state.since < HOLD_S:  # so is a first syllable, and the second may be on its way
+            return replace(state, speech_in_hold=False), ()
+        case "nobody" | "nothing":
             return _resume(state, now)
-        case "untold":
-            # Too little to tell; they may go on. The hold ends by itself, or with the utterance.
+        case "untold":  # they may go on; the hold ends by itself, or with the utterance
             return state, ()
         case "person":
             after, dropped = _drop(state, "went_on", now)

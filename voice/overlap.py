@@ -14,8 +14,8 @@ from typing import Literal
 from asr.events import Words
 from echo import is_backchannel, is_own, is_reply, is_stop, novel_words
 
-# Ours; a listener's noise or nothing at all; somebody's; or too little to tell, and they may go on.
-Whose = Literal["own", "nobody", "person", "untold"]
+# Ours; a listener's noise; nothing that was understood; somebody's; or too little to tell, and they may go on.
+Whose = Literal["own", "nobody", "nothing", "person", "untold"]
 
 # Words need a voice: "Stop." has a pitch for 0.10 to 0.14 s, a cough for at most 0.10, a click or a key for 0.02. Two
 # words need two: the least in 200 people who said something else was 0.16 s, and "uh-huh" with 0.10 is "That's how.".
@@ -70,8 +70,9 @@ def whose(words: Words, over: Over) -> Whose:
     leaks = over.leaks and not stop
     if is_own(text, over.said, leaks=leaks):
         return "untold" if partial else "own"
-    if not text or _doubtful(words, text, stop=stop) or _listens(text, over):
-        return "untold" if partial else "nobody"
+    nothing = not text or _doubtful(words, text, stop=stop)
+    if nothing or _listens(text, over):
+        return "untold" if partial else "nothing" if nothing else "nobody"
     enough_s = WORD_S if stop else WORD_S * min(_VOICED_WORDS, len(text.split()))
     if leaks:
         enough_s = PHRASE_S if novel_words(text, over.said) >= _NOVEL else SENTENCE_S

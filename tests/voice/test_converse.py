@@ -110,6 +110,27 @@ def test_a_hold_without_speech_ends_soon_and_one_with_speech_later() -> None:
     assert Interrupt(answer, by_person=True) in talk(words("late but real words"))
 
 
+@pytest.mark.parametrize("heard", ["", "You."], ids=["no words", "a guess"])
+def test_a_first_syllable_that_is_not_understood_keeps_the_hold_for_the_next(heard: str) -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate(), started())
+    assert talk(words(heard)) == []
+    assert talk.later(HOLD_S - 0.1) == []
+    assert talk.state.phase == "held"
+    assert Interrupt(answer, by_person=True) in talk(started(1, 1), words("excuse me, one question", 1, 1))
+
+
+def test_a_sound_that_is_not_understood_holds_no_longer_than_one_without_speech() -> None:
+    talk = Talk()
+    answer = talk.speaking()
+    talk(Candidate(), started(), words(""))
+    assert Resume(answer) in talk.later(HOLD_S + 0.1)
+    talk(Candidate(), started(1, 1))
+    assert talk.later(HOLD_S + 0.1) == []
+    assert Resume(answer) in talk(words("", 1, 1))
+
+
 def test_speech_while_thinking_is_held_and_then_taken_in() -> None:
     talk = Talk()
     talk(*utterance("book a table"))
