@@ -36,7 +36,7 @@ class GoingOn:
                 self._held.append(event)
             return True
         thread = _thread(event)
-        if thread is None or (self._session.thread and thread == self._session.thread.thread):
+        if thread is None or (self._session.noted.thread and thread == self._session.noted.thread.thread):
             return False
         # The same event once more without its thread, so that it is carried out after the reading.
         ours = {name: value for name, value in event["session"]["firstword"].items() if name != "thread"}
@@ -46,14 +46,14 @@ class GoingOn:
 
     def fields(self) -> Event:
         """What `session.updated` says of it: the thread, and how many lines of it are known (None: unread)."""
-        thread = self._session.thread
+        thread = self._session.noted.thread
         return {} if thread is None else {"thread": thread.thread, "lines": self._told}
 
     async def _read(self, thread: str, event_id: Any) -> None:
         try:
             if self._session.history.last_id is not None:
                 raise VoiceError("`firstword.thread` comes before anything is said; open another connection for it")
-            self._told = await self._session.go_on(thread)
+            self._told = await self._session.noted.go_on(thread)
         except VoiceError as fault:
             code = "thread_away" if isinstance(fault, ThreadAway) else "thread_not_there"
             told = event_id if isinstance(event_id, str) else None

@@ -17,7 +17,6 @@ from grant import Grant
 from sound import Pcm
 from voice.answer import Answer
 from voice.converse import step
-from voice.errors import ThreadAway, ThreadNotThere
 from voice.events import (
     Asked,
     Candidate,
@@ -45,7 +44,8 @@ from voice.events import (
     Voiced,
 )
 from voice.gate import Gate
-from voice.history import Entry, History
+from voice.history import Entry
+from voice.noted import Noted
 from voice.parts import VoiceParts
 from voice.playing import Playing
 from voice.realtime_events import Wire, error_event, new_id, user_item
@@ -68,8 +68,8 @@ class Session:
         self.token = token
         self.wire = wire
         self.bot = parts.bot(grant.bot)
-        self.thread = parts.kept.begin(grant.subject, grant.bot) if parts.kept else None
-        self.history = History(self._noted)
+        self.noted = Noted(parts.kept, grant)
+        self.history = self.noted.history
         self.state = State(preempt=self.bot.preempt, language=self.bot.language)
         self.last_word_at = parts.clock()
         self._listener = parts.listener(self.bot)
@@ -225,24 +225,6 @@ class Session:
         """The client says how much of an item it played: that is what was heard."""
         return self._playing.truncate(item_id, played_ms)
 
-    async def go_on(self, thread: str) -> int:
-        """Go on with a kept conversation of this person's; gives how many lines it has.
-
-        Raises `ThreadNotThere`, and `ThreadAway`.
-
-        Where it cannot be read, what is said goes into it all the same.
-        """
-        if self._parts.kept is None:
-            raise ThreadNotThere
-        subject, bot = self.grant.subject, self.grant.bot
-        try:
-            self.thread, lines = await self._parts.kept.go_on(subject, bot, thread)
-        except ThreadAway:
-            self.thread = self._parts.kept.go_on_unread(subject, bot, thread)
-            raise
-        self.history.recall(Entry(line.item, line.role, line.text) for line in lines)
-        return len(lines)
-
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do `work` while the session lasts; where it breaks, the conversation is over."""
         if self._over:
@@ -257,10 +239,6 @@ class Session:
         if not task.cancelled() and (fault := task.exception()) is not None:
             self.broken = True
             _log.error("a conversation broke", exc_info=fault)
-
-    def _noted(self, entry: Entry) -> None:
-        if self.thread is not None:
-            self.thread.said(entry.item_id, entry.role, entry.text)
 
     # What is to be done.
 

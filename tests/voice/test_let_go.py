@@ -234,7 +234,7 @@ def test_lines_that_waited_for_a_thread_are_not_said_in_another_when_their_clien
             await asyncio.Event().wait()
             return 0
 
-        talk.session.go_on = never  # type: ignore[method-assign]
+        talk.session.noted.go_on = never  # type: ignore[method-assign]
         talk.send("session.update", session={"firstword": {"thread": "thread_1"}})
         talk.write(WORDS)
         talk.send("response.create")

@@ -216,7 +216,7 @@ class RoomTalk:
     async def _carry_out(self, step: Step) -> None:
         match step:
             case Begin(turn, item):
-                kept = self._session.thread
+                kept = self._session.noted.thread
                 told = {"turn": turn, "item": item, "thread": kept.thread if kept else ""}
                 self._streams[turn] = await self._room.local_participant.stream_text(
                     topic=OUTPUT, attributes=told, destination_identities=[self._who]
