@@ -10,12 +10,15 @@
  * @param {(one: T) => string | number} name what a row is known by
  * @param {(one: T, was: HTMLElement | undefined) => HTMLElement} row the row of one: `was` itself wherever it will do
  * @param {HTMLElement | null} [beyond] where the keyboard goes when no row is left
+ * @param {number} [most] so many rows are added; those after them are another call's. A row that is there is none of them
+ * @returns {boolean} whether all that are wanted are there
  */
-export function fill(list, wanted, name, row, beyond) {
+export function fill(list, wanted, name, row, beyond, most = Infinity) {
+  const there = new Map(rowsOf(list).map((each) => [each.dataset.row, each]));
+  const shown = wanted.filter((one) => there.has(String(name(one))) || most-- > 0);
   keepingPlace(list, beyond, () => {
-    const there = new Map(rowsOf(list).map((each) => [each.dataset.row, each]));
     const rows = new Set(
-      wanted.map((one) => {
+      shown.map((one) => {
         const id = String(name(one));
         const made = row(one, there.get(id));
         made.dataset.row = id;
@@ -37,6 +40,7 @@ export function fill(list, wanted, name, row, beyond) {
     }
     if (waiting.length) list.append(...waiting);
   });
+  return shown.length === wanted.length;
 }
 
 /**
