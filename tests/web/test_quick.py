@@ -1,4 +1,7 @@
-"""How much the page does while an answer streams: work is counted, not timed, so that it is the same on any machine."""
+"""How much the page does while an answer streams: work is counted, not timed, so that it is the same on any machine.
+
+What it costs on the real server, in CPU time: `tests/firstword/test_page_quick.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from scripted import Script
 
 from web.browser import until
 from web.quick import in_figures
+from web.watched import LONG_TASK_MS, Answered, Task, answered, longest_cpu_ms, tasks_between, watched_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
@@ -95,7 +99,7 @@ def test_a_conversation_of_five_hundred_lines_costs_what_an_empty_one_does(
     page.click("#kept")
     page.wait_for_selector("#drawer li >> nth=199")
     listed = page.evaluate("counted")
-    # All rows at once, of five elements each; those out of sight are not laid out.
+    # Rows in a few portions, of five elements each; those out of sight are not laid out.
     assert listed["changes"] < 20
     assert page.evaluate("document.querySelectorAll('#drawer li *').length") <= 5 * 200
     assert page.evaluate("getComputedStyle(document.querySelector('#drawer li')).contentVisibility") == "auto"
@@ -110,12 +114,51 @@ def test_a_conversation_of_five_hundred_lines_costs_what_an_empty_one_does(
     assert long["elsewhere"] == empty["elsewhere"] == 0
 
 
+# Some 200 ms of work again and again, however long it takes; and every frame is drawn once more.
+HELD_UP = """() => {
+  setInterval(() => { for (let n = 0, sum = 0; n < 1e8; n++) sum += Math.sqrt(n); }, 500);
+  const pen = document.querySelector("#orb canvas").getContext("2d");
+  const again = () => { pen.clearRect(0, 0, 0, 0); requestAnimationFrame(again); };
+  again();
+}"""
+
+
+def test_a_task_that_holds_the_page_up_is_seen_and_so_is_a_second_drawing(visit: Callable[..., Any], url: str) -> None:
+    page = visit(at="/")
+    watched_page(page, url, "guide")
+    before = answered(page)
+    assert before.drawings_in_a_frame_at_most == 1
+    page.evaluate(HELD_UP)
+    held_up = answered(page)
+    assert longest_cpu_ms([*held_up.pressed, *held_up.tasks]) > LONG_TASK_MS
+    assert held_up.drawings_in_a_frame_at_most == 2
+
+
+def test_tasks_are_those_of_the_marks_thread_between_them() -> None:
+    page, spare = {"pid": 2, "tid": 1}, {"pid": 3, "tid": 1}
+    task = {"name": "ThreadControllerImpl::RunTask", "ph": "X"}
+    events = [
+        {**task, **page, "ts": 50, "dur": 40, "tdur": 40},
+        {"name": "first", **page, "ts": 100},
+        {**task, **page, "ts": 90, "dur": 70_000, "tdur": 30_000},
+        {**task, **spare, "ts": 110, "dur": 90_000, "tdur": 90_000},
+        {"name": "FunctionCall", **page, "ts": 120, "dur": 9_000, "tdur": 9_000},
+        # A browser tells nothing of what took no time.
+        {**task, **page, "ts": 80_000},
+        {"name": "last", **page, "ts": 90_000},
+        {**task, **page, "ts": 90_001, "dur": 80_000, "tdur": 80_000},
+    ]
+    assert tasks_between(events, "first", "last") == [Task(70.0, 30.0), Task(0.0, 0.0)]
+
+
 def test_what_was_watched_is_told_in_figures() -> None:
     frames = [16.7] * 98 + [40.0, 70.0]
-    told = in_figures([61.2, 55.0], frames, [2.0] * 99 + [51.0], 1)
-    assert (told["long_tasks"], told["longest_task_ms"], told["late_frames"]) == (2, 61, 2)
+    tasks = [Task(61.2, 30.0), Task(55.0, 31.24), Task(1.0, 1.0)]
+    told = in_figures(Answered([Task(80.0, 60.0)], tasks, frames, [2.0] * 99 + [51.0], 1, 40))
+    assert (told["long_tasks"], told["longest_task_ms"], told["late_frames"]) == (2, 61.2, 2)
+    assert (told["longest_task_cpu_ms"], told["longest_task_of_the_press_ms"]) == (31.2, 80.0)
     assert (told["frame_p50_ms"], told["frame_p95_ms"], told["frames"]) == (16.7, 16.7, 100)
     assert (told["our_scripts_p50_ms"], told["our_scripts_longest_ms"]) == (2.0, 51.0)
     assert (told["frames_over_50_ms_of_our_scripts"], told["drawings_in_a_frame_at_most"]) == (1, 1)
-    nothing = in_figures([], [], [], 0)
-    assert (nothing["longest_task_ms"], nothing["frame_p50_ms"]) == (0, None)
+    nothing = in_figures(Answered([], [], [], [], 0, 0))
+    assert (nothing["longest_task_cpu_ms"], nothing["frame_p50_ms"]) == (0, None)
