@@ -13,15 +13,14 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from agents_core import prompt
 from agents_core.asking import Asking, may_be_ahead
 from agents_core.audience import Held as Words
-from agents_core.audience import People, may
+from agents_core.audience import may
 from agents_core.beginning import Beginning
 from agents_core.bots import Bot
-from agents_core.desk import MIGRATIONS, Known, RowsDesk
+from agents_core.desk import MIGRATIONS, RowsDesk, Site
 from agents_core.embedding import Embedder
 from agents_core.errors import AskRefused, Uncounted, UnknownBot
 from agents_core.events import Ask, Done, Event, nothing_said
@@ -52,10 +51,6 @@ MAX_ATTEMPTS = 20
 
 def _new_id() -> str:
     return uuid.uuid4().hex
-
-
-class Site(People, Known, Protocol):
-    """What a site knows of people: the words of audiences that they hold, and facts for themselves."""
 
 
 class Core:

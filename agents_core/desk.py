@@ -25,6 +25,7 @@ from sqlalchemy import (
     text,
 )
 
+from agents_core.audience import People
 from agents_core.rows import NOW
 from database import Database, Migrations
 
@@ -86,6 +87,10 @@ class Known(Protocol):
 
     async def about(self, person: str) -> Mapping[str, Any]:
         """Facts that `person` may be told about themselves; empty where there are none."""
+
+
+class Site(People, Known, Protocol):
+    """What a site knows of people: the words of audiences that they hold, and facts for themselves."""
 
 
 @dataclass(frozen=True, slots=True)

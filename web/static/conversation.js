@@ -1,10 +1,11 @@
 // The conversation: the wire, the microphone, the loudspeaker and what is said, joined. It decides nothing about a turn
 // and draws nothing: what changed is told to `seen`. The one rule: a sentence is in one place at a time.
 
+import { newId } from "./bytes.js";
 import { debug } from "./debug.js";
 import { Microphone, NoMicrophone, whyNoMicrophone } from "./microphone.js";
 import { Player } from "./player.js";
-import { Realtime, newId } from "./realtime.js";
+import { Realtime } from "./realtime.js";
 import { Sentences } from "./sentences.js";
 import { receipt } from "./trace.js";
 import { WayIn } from "./way-in.js";

@@ -20,11 +20,6 @@ const KEPT = "kept:";
 // The server's close code for an end that was meant.
 const ENDED = 1000;
 
-/** An id for a line that this page makes. Random enough among one person's lines; no secure context is needed for it. */
-export function newId() {
-  return `item_${[...crypto.getRandomValues(new Uint8Array(10))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
-
 export class Realtime {
   /**
    * @param {string} bot
@@ -338,9 +333,9 @@ export class Realtime {
       case "firstword.partial":
         return on.partial(event.text, false);
       case "firstword.hold":
-        return on.hold(event.held ?? event.hold ?? event.on ?? false);
+        return on.hold(event.held);
       case "firstword.state":
-        return on.state(event.state ?? event.phase);
+        return on.state(event.state);
       case "firstword.level":
         return on.level(event);
       case "firstword.trace":
