@@ -6,8 +6,6 @@ import { fill, takeOut } from "./rows.js";
 import { whenInWords } from "./words.js";
 
 const LOOKING = "Looking…";
-// More than a screen of them. Hundreds at once would hold up the page, and with it the orb and the words of an answer.
-const ROWS_A_FRAME = 40;
 
 /** @typedef {import("./threads.js").Thread} Thread */
 
@@ -27,8 +25,6 @@ export class Drawer {
     /** @type {string | null} */
     this.next = null;
     this.opened = 0;
-    /** All that is to be listed, whether or not it has its row yet. @type {Thread[]} */
-    this.listed = [];
     /** @type {Set<string> | null} */
     this.shared = null;
     this.fresh = /** @type {HTMLElement} */ (dialog.querySelector("[data-does=fresh]"));
@@ -60,26 +56,17 @@ export class Drawer {
     }
     // Asked again meanwhile: the later answer is the one to show.
     if (turn !== this.opened) return;
-    const earlier = before ? this.listed : [];
-    const all = [...new Map([...earlier, ...page.threads].map((thread) => [thread.id, thread])).values()];
-    this.listed = all;
-    this.next = page.next;
-    const kept = (/** @type {Thread} */ { id }) => !this.forgotten.has(id);
+    const earlier = before ? [...this.list.children].map((row) => /** @type {Thread} */ (rows.get(row))) : [];
+    const listed = new Map([...earlier, ...page.threads].map((thread) => [thread.id, thread]));
+    for (const id of this.forgotten) listed.delete(id);
     const now = new Date();
-    const more = () =>
-      fill(this.list, all.filter(kept), ({ id }) => id, (thread, was) => this.#row(thread, now, was), this.fresh, ROWS_A_FRAME);
-    let whole = more();
-    this.#count(this.said.textContent === LOOKING ? "" : this.said.textContent);
-    while (!whole) {
-      await new Promise(requestAnimationFrame);
-      // Another list is being shown meanwhile, with all that is missing of this one.
-      if (this.listed !== all) return;
-      whole = more();
-    }
+    fill(this.list, [...listed.values()], ({ id }) => id, (thread, was) => this.#row(thread, now, was), this.fresh);
     const asked = document.activeElement === this.older;
+    this.next = page.next;
     this.older.hidden = !page.next;
     // Whoever asked for the last of the older ones is at the first of them.
-    if (asked && this.older.hidden) this.list.children[earlier.filter(kept).length]?.querySelector("button")?.focus();
+    if (asked && this.older.hidden) this.list.children[earlier.length]?.querySelector("button")?.focus();
+    this.#count(this.said.textContent === LOOKING ? "" : this.said.textContent);
   }
 
   /** A row, or the one there `was` with what has changed. @param {Thread} thread @param {Date} now @param {HTMLElement} [was] */

@@ -10,15 +10,12 @@
  * @param {(one: T) => string | number} name what a row is known by
  * @param {(one: T, was: HTMLElement | undefined) => HTMLElement} row the row of one: `was` itself wherever it will do
  * @param {HTMLElement | null} [beyond] where the keyboard goes when no row is left
- * @param {number} [most] so many rows are added; those after them are another call's. A row that is there is none of them
- * @returns {boolean} whether all that are wanted are there
  */
-export function fill(list, wanted, name, row, beyond, most = Infinity) {
-  const there = new Map(rowsOf(list).map((each) => [each.dataset.row, each]));
-  const shown = wanted.filter((one) => there.has(String(name(one))) || most-- > 0);
+export function fill(list, wanted, name, row, beyond) {
   keepingPlace(list, beyond, () => {
+    const there = new Map(rowsOf(list).map((each) => [each.dataset.row, each]));
     const rows = new Set(
-      shown.map((one) => {
+      wanted.map((one) => {
         const id = String(name(one));
         const made = row(one, there.get(id));
         made.dataset.row = id;
@@ -40,7 +37,6 @@ export function fill(list, wanted, name, row, beyond, most = Infinity) {
     }
     if (waiting.length) list.append(...waiting);
   });
-  return shown.length === wanted.length;
 }
 
 /**
