@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 
 # Answers come every few seconds to a person: long enough to have seen some, short enough to forget a bad moment.
 _REMEMBERED_S = 20.0
-# What is later than anything before it is so by little, as a rule; and the more people, the less is known of them. With
-# eight at once a margin of 50 ms was too little by 4 and by 11 ms in one of 32 answers each.
-_MARGIN_EACH_S, _MARGIN_S = 0.015, 0.07
+# What is later than anything before it is so by little, as a rule; and the more people, the less is known of them.
+_MARGIN_EACH_S, _MARGIN_S = 0.015, 0.05
 # A stutter is better than a longer wait than this.
 _LONGEST_S = 0.25
 # Windows double; after so much sound the next one is there long before it is wanted.

@@ -47,7 +47,7 @@ def test_who_talks_alone_waits_for_nothing() -> None:
 def test_beside_others_a_first_sound_waits_as_long_as_the_latest_second_one() -> None:
     assert crowd(-0.04, 0.06).wait_s(1.0) == pytest.approx(0.075)
     assert crowd(-0.04, -0.01).wait_s(1.0) == pytest.approx(0.015)
-    assert crowd(*[0.1] * 8).wait_s(1.0) == pytest.approx(0.17)
+    assert crowd(*[0.1] * 8).wait_s(1.0) == pytest.approx(0.15)
     assert crowd(0.1, 3.0).wait_s(1.0) == 0.25
 
 
