@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import os
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from pathlib import Path
 import httpx2
 
 from firstword.errors import CannotStart
-from firstword.preparing import settle
+from firstword.preparing import settled
 from firstword.serving import until_ready
 from firstword.settings import PREFIX
 from firstword.testing.orphans import ends_with_us
@@ -47,11 +46,8 @@ async def child_server(settings: Mapping[str, str]) -> AsyncIterator[str]:
         async with child("serve", environment, log) as process:
             await _up(process, base_url, log)
             # Or a collection here, while a sound is on its way, counts as the server's being late.
-            settle()
-            try:
+            with settled():
                 yield base_url
-            finally:
-                gc.unfreeze()
 
 
 @contextlib.asynccontextmanager

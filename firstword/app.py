@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -25,7 +24,7 @@ import firstword
 from asr import create_transcriptions
 from firstword.house import House, identity_for, open_house, signer_for
 from firstword.livekit import room_client_for, room_pass_for
-from firstword.preparing import Preparing, settle
+from firstword.preparing import Preparing, settled
 from firstword.rooms import ERRORS
 from firstword.settings import Settings
 from grant import GrantRefused, Signer, StraightApp, error_response, granted
@@ -74,6 +73,7 @@ def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = Non
     and so does `on_fault`.
     """
     preparing = Preparing(settings)
+    loaded = contextlib.ExitStack()
     rooms = room_client_for(settings)
 
     async def prepare(app: FastAPI) -> None:
@@ -83,7 +83,7 @@ def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = Non
             preparing.house = house
             _include(app, house, rooms)
             await house.warm()
-            settle()
+            loaded.enter_context(settled())
         except Exception as fault:
             preparing.fault = str(fault)
             if on_fault is not None:
@@ -101,7 +101,7 @@ def create_app(settings: Settings, base_url: str, on_fault: OnFault | None = Non
         finally:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
-            gc.unfreeze()
+            loaded.close()
             if preparing.house is not None:
                 await preparing.house.close()
             _forget_endpoints()

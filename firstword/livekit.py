@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
@@ -20,7 +19,7 @@ from asr.events import ListenEvent
 from database import Database
 from firstword.errors import CannotStart
 from firstword.house import bot_voice_of, limits_of, open_house, signer_for
-from firstword.preparing import settle
+from firstword.preparing import settled
 from firstword.settings import Settings
 from sound import Pcm
 from voice import DoorClient, VoiceParts
@@ -100,8 +99,7 @@ async def _with_sound(settings: Settings, door: str, stack: contextlib.AsyncExit
     house = await open_house(settings, door, works=False)
     stack.push_async_callback(house.close)
     await house.warm_sound()
-    settle()
-    stack.callback(gc.unfreeze)
+    stack.enter_context(settled())
     return house.voice_parts(), house.core.bots
 
 

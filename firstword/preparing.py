@@ -6,9 +6,10 @@ The pages are served meanwhile and tell how far it is. The one rule: a byte coun
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,9 @@ _WARMING = {"name": "engines", "what": "warming up", "bytes": 0, "total_bytes": 
 _SHUT: dict[str, Any] = {"ready": False, "loading": [_WARMING], "faults": []}
 
 
-def settle() -> None:
-    """Take what is loaded out of the rounds of Python's collector; `gc.unfreeze` brings it back.
+@contextlib.contextmanager
+def settled() -> Iterator[None]:
+    """What is loaded by now is out of the rounds of Python's collector for as long as this lasts.
 
     A full collection looks at everything there is and stops every conversation meanwhile: 50 ms with the engines and
     libraries of a quiet server, twice that on a busy machine, and 49 ms was the gap that was heard with eight talking
@@ -38,6 +40,10 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @dataclass(slots=True)

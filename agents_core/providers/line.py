@@ -211,7 +211,7 @@ class _Attempt:
     ) -> None:
         self.waited_s = 0.0
         self._seen = False
-        self._provider = provider
+        self._provider, self._called = provider, called(provider.name)
         self._limit_s = first_s
         self._silence_s = silence_s
         self._left_s = left_s
@@ -230,7 +230,7 @@ class _Attempt:
                         yield chunk
                         continue
                     if not self._seen and not chunk.calls:
-                        raise ProviderFault(provider_fault(f"{called(self._provider.name)} gave an empty answer"))
+                        raise ProviderFault(provider_fault(f"{self._called} gave an empty answer"))
                     yield chunk
                     return
 
@@ -241,10 +241,8 @@ class _Attempt:
         try:
             return await deadline.wait(anext(source), limit_s)
         except TimeoutError:
-            sentence = f"{called(self._provider.name)} was silent for {limit_s:.1f} seconds"
-            raise ProviderFault(provider_fault(sentence)) from None
+            raise ProviderFault(provider_fault(f"{self._called} was silent for {limit_s:.1f} seconds")) from None
         except StopAsyncIteration:
-            sentence = f"{called(self._provider.name)} broke off before its answer was whole"
-            raise ProviderFault(provider_fault(sentence)) from None
+            raise ProviderFault(provider_fault(f"{self._called} broke off before its answer was whole")) from None
         finally:
             self.waited_s += self._clock() - began_s

@@ -104,7 +104,7 @@ class Wire:
 
     def __init__(self, url: str, *, name: str, silence_s: float, trust_env: bool) -> None:
         self.url = url
-        self._name, self._silence_s, self._trust_env = name, silence_s, trust_env
+        self._called, self._silence_s, self._trust_env = called(name), silence_s, trust_env
         # How many answers were read to their end with no question since: as many connections there may be to ask on.
         self._kept = 0
         self._session: aiohttp.ClientSession | None = None
@@ -133,9 +133,9 @@ class Wire:
                     await _rest(chunks)
             self._kept += 1
         except TimeoutError:
-            raise ProviderFault(provider_fault(f"{called(self._name)} did not answer in time")) from None
+            raise ProviderFault(provider_fault(f"{self._called} did not answer in time")) from None
         except (aiohttp.ClientError, OSError) as fault:
-            sentence = f"{called(self._name)} could not be reached ({type(fault).__name__})"
+            sentence = f"{self._called} could not be reached ({type(fault).__name__})"
             raise ProviderFault(provider_fault(sentence)) from None
         finally:
             # One that was read to its end has given its connection back already, and this does nothing.
